@@ -57,7 +57,7 @@ public final class Elsa extends Layer {
             @Default("1") double elsaScale,
             @Default("released") Form form) {
 
-        private static final int MOST_REACH = 100;
+        private static final int MAX_REACH = 100;
 
         public Config {
             new Checks()
@@ -70,11 +70,11 @@ public final class Elsa extends Layer {
                     .throwIfAny();
             Checks.require(elsaKernel % 2 == 1, "elsa_kernel", elsaKernel, "an odd number");
             Checks.require(
-                    elsaKernel / 2 * dilation <= MOST_REACH,
+                    elsaKernel / 2 * dilation <= MAX_REACH,
                     "dilation",
                     dilation,
                     "a neighborhood of at most %s tokens in each direction with elsa_kernel %s",
-                    MOST_REACH,
+                    MAX_REACH,
                     elsaKernel);
         }
 
@@ -144,11 +144,11 @@ public final class Elsa extends Layer {
         ghostHead =
                 attention
                         .ghostHead(values)
-                        .map(shape -> parameter("ghost_head", shape, ghosts(attention)));
+                        .map(shape -> parameter("ghost_head", shape, ghostInit(attention)));
         postProj = add("post_proj", new Linear(values, widths.channels));
     }
 
-    private static WeightInit ghosts(ElsaAttention attention) {
+    private static WeightInit ghostInit(ElsaAttention attention) {
         WeightInit factors = WeightInit.normal(1);
         WeightInit summands = WeightInit.truncatedNormal(0.02);
         if (attention.lambda() == 0 || attention.gamma() == 0) {
@@ -199,8 +199,8 @@ public final class Elsa extends Layer {
     /** Maps {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]} by Eq. 7. */
     private static final class TokenAndNeighbor extends Layer {
 
-        /** Takes from each neighbor the logit of its own offset. */
-        private static final ScriptTemplate MEET =
+        /** Adds each neighbor's logit for its offset to the token's. */
+        private static final ScriptTemplate ADD_NEIGHBOR_LOGITS =
                 ScriptTemplate.of(
                         "(x: Tensor) -> Tensor",
                         """
@@ -235,7 +235,8 @@ public final class Elsa extends Layer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return MEET.with(
+            return ADD_NEIGHBOR_LOGITS
+                    .with(
                             Map.of(
                                     "kernel", config.elsaKernel,
                                     "dilation", config.dilation,

@@ -30,8 +30,8 @@ import java.util.Optional;
 
 /**
  * ResNet (He et al. 2015) and ResNeXt (Xie et al. 2017), as torchvision and mmdetection's {@code
- * style="pytorch"}: bottlenecks stride in the 3x3 convolution. Names are torchvision's; with a deep
- * stem, those of mmsegmentation's {@code ResNetV1c}.
+ * style="pytorch"}: bottlenecks stride in the 3x3 convolution. Names are torchvision's or, with a
+ * deep stem, mmsegmentation's ({@code ResNetV1c}).
  */
 public final class ResNet extends Backbone {
 

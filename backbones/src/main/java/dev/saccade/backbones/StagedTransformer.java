@@ -37,7 +37,7 @@ abstract class StagedTransformer extends Backbone {
     static final int STAGES = 4;
 
     /** 1 GiB of floats; published windows have a million pairs. */
-    private static final long MOST_PAIRS = 1 << 28;
+    private static final long MAX_PAIRS = 1 << 28;
 
     static final CheckpointRules CLASSIFIER =
             CheckpointRules.NONE
@@ -80,11 +80,11 @@ abstract class StagedTransformer extends Backbone {
      */
     static void checkPairs(String key, Object value, long pairs) {
         Checks.require(
-                pairs <= MOST_PAIRS,
+                pairs <= MAX_PAIRS,
                 key,
                 value,
                 "at most %s query-key pairs per window and all heads; this setting results in %s",
-                MOST_PAIRS,
+                MAX_PAIRS,
                 pairs);
     }
 

@@ -179,8 +179,8 @@ public final class UnifiedSwin extends SwinFamily {
             proj = add("proj", new Linear(channels, channels));
         }
 
-        private Optional<Parameter> table(boolean wanted, String name, Shape shape) {
-            return when(wanted, () -> parameter(name, shape, WeightInit.truncatedNormal(0.02)));
+        private Optional<Parameter> table(boolean enabled, String name, Shape shape) {
+            return when(enabled, () -> parameter(name, shape, WeightInit.truncatedNormal(0.02)));
         }
 
         @Override

@@ -29,7 +29,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
 
     private static final double USABLE_GPU_FRACTION = 0.92;
 
-    /** Leaves memory to the system, so that it does not kill processes. */
+    /** The rest is reserved for the system, so that it does not kill processes. */
     private static final double USABLE_HOST_FRACTION = 0.7;
 
     private static final double MAX_SECONDS = 5;
@@ -66,7 +66,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
             return Optional.empty();
         }
         try (TrialRun run = new TrialRun(config, classes, device)) {
-            // // A GPU rejects allocations beyond its memory, but the system kills processes.
+            // A GPU rejects allocations beyond its memory, but the system kills processes.
             if (!device.isGpu() && !isExpectedToFit(run, size, usable.get())) {
                 return Optional.of(new LargestBatch(0, 0, 0, usable.get()));
             }
@@ -87,7 +87,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
                     new Size(
                             Math.max(size.height() / part, MIN_EDGE),
                             Math.max(size.width() / part, MIN_EDGE));
-            // // Batch statistics need more than one image.
+            // Batch statistics need more than one image.
             estimate = run.peakBytes(2, smaller) * part * part / 2;
             if (estimate <= usable) {
                 return true;
@@ -116,7 +116,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
         }
 
         LargestBatch search() {
-            // // The first step allocates optimizer state; the second one measures time.
+            // The first step allocates optimizer state; the second one measures time.
             if (!start() || !fits(fitting)) {
                 return new LargestBatch(0, 0, 0, usable);
             }

@@ -87,18 +87,18 @@ final class BrowseCommand extends BaseCommand {
                 BrowseFindings.of(dataset, named.check(run.data().root(), quick).findings());
         SampleReader reader =
                 new SampleReader(dataset, run.data().trainTransformsAtSize(), targets);
-        int wanted = Math.min(count, dataset.size());
+        int shownCount = Math.min(count, dataset.size());
         OutputFolder.checkOutside(out, run.data().root());
         config.run().ifPresent(folder -> OutputFolder.checkOutside(out, folder));
         try (OutputFolder folder = overwrite.create(out, List.of())) {
             Pictures written = new Pictures(folder, dataset.classes());
             List<String> names = RelativeNames.of(dataset);
-            List<BrowsePage.Entry> photos = new ArrayList<>();
-            try (Progress progress = new Progress("browse", wanted, " samples")) {
-                for (int i = 0; i < wanted; i++) {
+            List<BrowsePage.Entry> entries = new ArrayList<>();
+            try (Progress progress = new Progress("browse", shownCount, " samples")) {
+                for (int i = 0; i < shownCount; i++) {
                     List<String> known = faults.ofImage(i);
                     try (Sample sample = reader.trainingSample(i, run.seed(), epoch - 1)) {
-                        photos.add(photo(names.get(i), sample, written.write(sample), known));
+                        entries.add(entry(names.get(i), sample, written.write(sample), known));
                     }
                     progress.to(i + 1);
                 }
@@ -106,14 +106,14 @@ final class BrowseCommand extends BaseCommand {
             BrowsePage page =
                     new BrowsePage(
                             config.name(),
-                            subtitle(wanted, dataset.size()),
+                            subtitle(shownCount, dataset.size()),
                             dataset.classes(),
-                            photos,
-                            faults.others(wanted));
+                            entries,
+                            faults.others(shownCount));
             folder.write("index.html", page.page().getBytes(UTF_8));
             folder.finish();
         }
-        String pictures = Count.of(wanted, "picture");
+        String pictures = Count.of(shownCount, "picture");
         printMessage("%s written to %s; open %s", pictures, out, out.resolve("index.html"));
         return 0;
     }
@@ -126,7 +126,7 @@ final class BrowseCommand extends BaseCommand {
         return Text.format("Augmented training samples of epoch %d: %s.", epoch, images);
     }
 
-    private static BrowsePage.Entry photo(
+    private static BrowsePage.Entry entry(
             String name, Sample sample, String picture, List<String> faults) {
         Instances objects = sample.targets();
         Set<Integer> labels = new TreeSet<>();

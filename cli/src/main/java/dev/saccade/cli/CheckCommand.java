@@ -41,8 +41,8 @@ import java.util.Optional;
         name = "check",
         description = {
             "Find all errors in the data set of a config or in a folder.",
-            "Folders may have COCO annotations, label maps, or labels of YOLO, Pascal"
-                    + " VOC, LabelMe, CVAT, Cityscapes and others; nothing is converted."
+            "Folders may have COCO annotations, label maps, or labels in YOLO, Pascal"
+                    + " VOC, LabelMe, CVAT, Cityscapes and other formats; nothing is converted."
         },
         footer = {
             "",
@@ -143,8 +143,8 @@ final class CheckCommand extends BaseCommand {
     /** Warns about images with more objects than the default limits on detections. */
     private static DatasetReport withDensity(String role, DatasetReport report) {
         int limit = CocoParameters.official(IouType.BOX).maxDetectionLimit();
-        return report.statistics() instanceof ObjectStatistics held
-                        && held.maxObjects().perImage() > limit
+        return report.statistics() instanceof ObjectStatistics counts
+                        && counts.maxObjects().perImage() > limit
                 ? report.withWarnings(
                         List.of(
                                 Finding.warning(
@@ -155,7 +155,7 @@ final class CheckCommand extends BaseCommand {
                                                         + " default limit on detections and on"
                                                         + " evaluated detections is %d; ./saccade"
                                                         + " new writes a config with higher limits",
-                                                held.maxObjects().perImage(), limit))))
+                                                counts.maxObjects().perImage(), limit))))
                 : report;
     }
 
@@ -212,26 +212,26 @@ final class CheckCommand extends BaseCommand {
     }
 
     private static void print(DatasetStatistics statistics, PrintWriter out) {
-        if (statistics instanceof ObjectStatistics held) {
+        if (statistics instanceof ObjectStatistics counts) {
             out.printf(
                     Locale.ROOT,
                     "%s (%d without objects), %s of %s, %s%n",
-                    Count.of(held.images(), "image"),
-                    held.imagesWithoutBoxes(),
-                    Count.of(held.objects().boxes(), "object"),
-                    Count.of(held.boxesPerClass().size(), "class"),
-                    Count.of(held.objects().crowds(), "crowd"));
-            held.boxesPerClass()
+                    Count.of(counts.images(), "image"),
+                    counts.imagesWithoutBoxes(),
+                    Count.of(counts.objects().boxes(), "object"),
+                    Count.of(counts.boxesPerClass().size(), "class"),
+                    Count.of(counts.objects().crowds(), "crowd"));
+            counts.boxesPerClass()
                     .forEach((name, n) -> out.println(Printable.format("  %-24s %8d", name, n)));
-        } else if (statistics instanceof PixelStatistics held) {
+        } else if (statistics instanceof PixelStatistics counts) {
             out.printf(
                     Locale.ROOT,
                     "%s, %s of %s, %s ignored%n",
-                    Count.of(held.images(), "label map"),
-                    Count.of(held.pixels(), "pixel"),
-                    Count.of(held.classes().size(), "class"),
-                    Count.of(held.ignored(), "pixel"));
-            held.classes()
+                    Count.of(counts.images(), "label map"),
+                    Count.of(counts.pixels(), "pixel"),
+                    Count.of(counts.classes().size(), "class"),
+                    Count.of(counts.ignored(), "pixel"));
+            counts.classes()
                     .forEach(
                             (name, shown) ->
                                     out.println(

@@ -30,7 +30,7 @@ import java.util.stream.Stream;
 @Command(
         name = "convert-data",
         description = {
-            "Convert labels of YOLO, Pascal VOC, LabelMe, CVAT, Cityscapes and others.",
+            "Convert labels in YOLO, Pascal VOC, LabelMe, CVAT, Cityscapes and other formats.",
             "Objects become COCO annotations, and label maps get the layout of ADE20K."
                     + " COCO annotations are split into training and validation sets. Images are"
                     + " hard-linked if possible, else copied."

@@ -21,10 +21,10 @@ import java.util.stream.Collectors;
 record ConvertibleFolder(Path path, SourceFormat format) {
 
     /** Detects the format; rejects folders in an unknown or ambiguous format. */
-    static ConvertibleFolder of(Path path, Optional<SourceFormat> wanted) {
+    static ConvertibleFolder of(Path path, Optional<SourceFormat> requested) {
         DataFolder.requireFolder(path);
-        if (wanted.isPresent()) {
-            return new ConvertibleFolder(path, wanted.get());
+        if (requested.isPresent()) {
+            return new ConvertibleFolder(path, requested.get());
         }
         List<SourceFormat> formats = SourceFormat.in(path);
         if (formats.isEmpty()) {

@@ -51,7 +51,7 @@ final class DemoCommand extends BaseCommand {
             paramLabel = "DIR",
             description =
                     "Write the run to this folder. Default: runs/demo, or the next free name.")
-    private Optional<Path> wanted = Optional.empty();
+    private Optional<Path> outOption = Optional.empty();
 
     @Option(
             names = "--scenes",
@@ -73,7 +73,7 @@ final class DemoCommand extends BaseCommand {
         ConfigArguments.requirePositive("--scenes", scenes);
         compute.chooseDevice();
         PrintWriter err = err();
-        Path out = wanted.orElseGet(DemoCommand::nextFolder);
+        Path out = outOption.orElseGet(DemoCommand::nextFolder);
         Path data = scenesOf(out);
         new RunFolder(out).requireEmpty();
         requireNoScenes(data);

@@ -251,15 +251,15 @@ final class EvalCommand extends BaseCommand {
         }
     }
 
-    private void report(MetricReport measured) {
-        measured.notes().forEach(this::note);
+    private void report(MetricReport evaluationReport) {
+        evaluationReport.notes().forEach(this::note);
         if (json.isSet()) {
-            json.print(spec, measured.json());
+            json.print(spec, evaluationReport.json());
             return;
         }
         PrintWriter out = out();
-        measured.tables().forEach(out::println);
-        measured.details().forEach(out::println);
+        evaluationReport.tables().forEach(out::println);
+        evaluationReport.details().forEach(out::println);
     }
 
     private void note(String text) {

@@ -120,7 +120,7 @@ final class ExportCommand extends BaseCommand {
             description =
                     "Compare on the first N images of data.val of the run; 0 compares"
                             + " on random images only, which works without a run. Default: 50.")
-    private Optional<Integer> photos = Optional.empty();
+    private Optional<Integer> comparedImages = Optional.empty();
 
     @Override
     public Integer call() {
@@ -139,7 +139,7 @@ final class ExportCommand extends BaseCommand {
     }
 
     private ProgramExport program(Precision computed) {
-        int count = photos.orElse(run.hasConfig() || data.root().isPresent() ? IMAGES : 0);
+        int count = comparedImages.orElse(run.hasConfig() || data.root().isPresent() ? IMAGES : 0);
         Optional<RunConfig> config =
                 count == 0 ? Optional.empty() : Optional.of(run.config(data.root()));
         return new ProgramExport(
@@ -160,7 +160,8 @@ final class ExportCommand extends BaseCommand {
         if (dynamic && size.isPresent()) {
             problems.add("got --dynamic and --size; expected one of them");
         }
-        photos.filter(number -> number < 0)
+        comparedImages
+                .filter(number -> number < 0)
                 .ifPresent(number -> problems.add("--images: got %d, expected 0 or more", number));
         List<String> ofPrograms =
                 List.of("--size", "--dynamic", "--normalize", "--images", "--data");

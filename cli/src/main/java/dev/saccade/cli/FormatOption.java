@@ -17,7 +17,7 @@ final class FormatOption {
                     "Set the label format, one of ${COMPLETION-CANDIDATES}. Default:"
                             + " detected from the files.",
             completionCandidates = Keys.class)
-    private Optional<SourceFormat> wanted = Optional.empty();
+    private Optional<SourceFormat> requested = Optional.empty();
 
     static final class Keys implements Iterable<String> {
 
@@ -28,6 +28,6 @@ final class FormatOption {
     }
 
     Optional<SourceFormat> value() {
-        return wanted;
+        return requested;
     }
 }

@@ -98,9 +98,9 @@ enum PathKind {
     }
 
     /** Rejects a path of another kind. */
-    static void require(Path path, String expected, PathKind... wanted) {
+    static void require(Path path, String expected, PathKind... accepted) {
         PathKind kind = find(path);
-        if (!List.of(wanted).contains(kind)) {
+        if (!List.of(accepted).contains(kind)) {
             throw error(path, expected);
         }
     }

@@ -44,7 +44,7 @@ import java.util.function.Consumer;
             "Writes pictures and predictions.json for images, or predictions.jsonl"
                     + " with a line per frame for videos and a line per image for lists.",
             "A segmenter also writes labels/NAME.png with class indices from 1 (0:"
-                    + " unlabeled), as data sets with reduce_zero_label have them."
+                    + " unlabeled), as in data sets with reduce_zero_label."
         },
         footer = {
             "",
@@ -98,7 +98,7 @@ final class PredictCommand extends BaseCommand {
             description =
                     "Draw the predictions on the images (default). --no-pictures"
                             + " --json writes no files.")
-    private Optional<Boolean> drawn = Optional.empty();
+    private Optional<Boolean> drawPictures = Optional.empty();
 
     @Option(names = "--no-labels", description = "Draw no class names, scores and legends.")
     private boolean noLabels;
@@ -218,7 +218,7 @@ final class PredictCommand extends BaseCommand {
 
     /** Returns whether to write files, not only JSON to standard output. */
     private boolean writesFiles() {
-        return drawn.orElse(true) || !json.isSet();
+        return drawPictures.orElse(true) || !json.isSet();
     }
 
     private OutputFolder outputFolder(Path checkpoint, ProcessGroup group) {
@@ -228,7 +228,7 @@ final class PredictCommand extends BaseCommand {
     }
 
     private Pictures.Style style() {
-        if (!drawn.orElse(true)) {
+        if (!drawPictures.orElse(true)) {
             return Pictures.Style.NONE;
         }
         return noLabels ? Pictures.Style.WITHOUT_LABELS : Pictures.Style.WITH_LABELS;

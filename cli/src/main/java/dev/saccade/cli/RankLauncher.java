@@ -135,8 +135,8 @@ final class RankLauncher {
     }
 
     /**
-     * Ends this process when its launcher ends, even if that was killed: orderly within a minute,
-     * else by force. Does nothing without a launcher.
+     * Ends this process when its launcher ends or is killed: gracefully within a minute, else by
+     * force. Does nothing without a launcher.
      */
     public static void exitWithLauncher() {
         String launcher = System.getenv(LAUNCHER);

@@ -22,7 +22,7 @@ final class RecipeNames {
     private RecipeNames() {}
 
     /**
-     * Returns the bundled config of a name; the message of a failure has suggestions.
+     * Returns the bundled config of a name; error messages contain suggestions.
      *
      * @param named path below {@code configs/}, or its last part if unique; {@code configs/} and
      *     {@code .yaml} are optional

@@ -111,14 +111,15 @@ final class ReportCommand extends BaseCommand {
     /** Evaluates a run if it has a checkpoint that was not evaluated yet. */
     private void evaluate(Path run) {
         Optional<RunMetrics> kept = MetricsFile.read(run);
-        int wanted = examples.or(() -> shownBefore(kept)).orElse(RunEvaluation.DEFAULT_EXAMPLES);
+        int exampleCount =
+                examples.or(() -> shownBefore(kept)).orElse(RunEvaluation.DEFAULT_EXAMPLES);
         RunFolder folder = new RunFolder(run);
         Optional<Path> checkpoint = folder.findBest();
         if (checkpoint.isEmpty()) {
             printMessage("%s: no checkpoint yet; the run is not evaluated", run);
             return;
         }
-        if (kept.filter(figures -> figures.matches(checkpoint.get(), wanted)).isPresent()) {
+        if (kept.filter(figures -> figures.matches(checkpoint.get(), exampleCount)).isPresent()) {
             return;
         }
         RunConfig config =
@@ -143,7 +144,7 @@ final class ReportCommand extends BaseCommand {
                         "the data set has errors; evaluation did not start");
         String subtitle =
                 kept.map(RunMetrics::subtitle).orElseGet(() -> TrainCommand.subtitle(config));
-        EvalCommand.forReport(config, wanted, this::load, metrics -> {})
+        EvalCommand.forReport(config, exampleCount, this::load, metrics -> {})
                 .writeMetrics(run, config, subtitle, reports);
     }
 
@@ -153,7 +154,7 @@ final class ReportCommand extends BaseCommand {
 
     private static Optional<Integer> shownBefore(Optional<RunMetrics> kept) {
         return kept.flatMap(RunMetrics::checkpoint)
-                .map(measured -> measured.task().examples())
+                .map(checkpointMetrics -> checkpointMetrics.task().examples())
                 .map(
                         shown ->
                                 shown.size() < shown.all()

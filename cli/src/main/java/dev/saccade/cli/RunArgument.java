@@ -34,7 +34,7 @@ final class RunArgument {
     Path checkpoint() {
         PathKind.require(
                 run,
-                "the folder of a run, as train writes it, or a checkpoint" + suggestion(),
+                "a run folder written by train, or a checkpoint" + suggestion(),
                 PathKind.RUN,
                 PathKind.CHECKPOINT,
                 PathKind.OTHER_FILE);

@@ -135,14 +135,14 @@ final class TtaOptions {
         }
         Problems problems = new Problems();
         Optional<List<Integer>> size = tiles.flatMap(text -> edges(text, problems));
-        Optional<Tiles> wanted = Optional.empty();
+        Optional<Tiles> tiling = Optional.empty();
         try {
-            wanted = size.map(edges -> new Tiles(edges, overlap.orElse(Tiles.OVERLAP), whole));
+            tiling = size.map(edges -> new Tiles(edges, overlap.orElse(Tiles.OVERLAP), whole));
         } catch (Checks.InvalidSettings e) {
             problems.addAll(e.problems());
         }
         problems.throwIfAny("--tiles");
-        return wanted;
+        return tiling;
     }
 
     private List<List<Integer>> scales() {

@@ -102,7 +102,7 @@ final class UsageError {
 
     private static Stream<String> hints(CommandSpec here, String argument, String name) {
         if (!argument.startsWith("-") && name.equals(argument)) {
-            // Do not read the table for plain words.
+            // Plain words do not need the table.
             return Stream.of(argument)
                     .filter(key -> key.contains("."))
                     .flatMap(key -> ToolkitTerms.find(ToolkitTerms.ALL.keys(), key).stream())

@@ -118,16 +118,16 @@ final class WeightsCommand extends BaseCommand {
                                             + " $SACCADE_WEIGHTS, else the original URLs.")
                     Optional<String> mirror) {
         Problems problems = new Problems();
-        List<PretrainedWeights> wanted = new ArrayList<>();
+        List<PretrainedWeights> requested = new ArrayList<>();
         for (String name : names) {
             try {
-                wanted.add(PretrainedWeights.named(name));
+                requested.add(PretrainedWeights.named(name));
             } catch (SaccadeException e) {
                 problems.add("%s", e.getMessage());
             }
         }
         problems.throwIfAny("weights fetch");
-        for (PretrainedWeights weights : wanted) {
+        for (PretrainedWeights weights : requested) {
             Path file = fetched(weights, mirror);
             String license = weights.license().map(spdx -> ", " + spdx).orElse("");
             printMessage("%s%s: %s", weights.name(), license, file);

@@ -30,8 +30,7 @@ class MistakenArgumentsTest {
 
     private static final String CONFIG =
             "expected a config, such as configs/retinanet/resnet18_fpn_bccd.yaml";
-    private static final String RUN =
-            "expected the folder of a run, as train writes it, or a checkpoint";
+    private static final String RUN = "expected a run folder written by train, or a checkpoint";
     private static final String CHECKPOINT =
             "expected a checkpoint, such as checkpoints/best.safetensors of a run";
     private static final String DATA = "; set data.root to the folder that contains ";

@@ -103,7 +103,10 @@ public record DatasetContents(
         return object.label() >= 0 && !object.crowd() && object.box().area() > 0;
     }
 
-    /** Considers each class, because a rare class may have smaller objects than the common ones. */
+    /**
+     * Returns the edge of a small object, considering each class, because rare classes may be
+     * smaller.
+     */
     private static double small(ListMultimap<Integer, Double> edges) {
         return Multimaps.asMap(edges).values().stream()
                 .mapToDouble(ofClass -> quantile(ofClass, 0.5))

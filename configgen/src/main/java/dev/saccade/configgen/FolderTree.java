@@ -63,10 +63,10 @@ final class FolderTree {
                 });
     }
 
-    private static List<Path> list(Path folder, Predicate<Path> wanted) {
+    private static List<Path> list(Path folder, Predicate<Path> condition) {
         try (Stream<Path> all = Files.list(folder)) {
             return all.filter(path -> !path.getFileName().toString().startsWith("."))
-                    .filter(wanted)
+                    .filter(condition)
                     .sorted()
                     .toList();
         } catch (IOException | UncheckedIOException e) {

@@ -27,8 +27,8 @@ record ObjectLimits(int mostObjects) {
 
     /** Returns the limit on candidates before NMS and on proposals. */
     int candidates() {
-        long wanted = (long) CANDIDATES_PER_DETECTION * detections();
-        long bounded = Math.min(Math.max(wanted, MIN_CANDIDATES), MAX_CANDIDATES);
+        long unbounded = (long) CANDIDATES_PER_DETECTION * detections();
+        long bounded = Math.min(Math.max(unbounded, MIN_CANDIDATES), MAX_CANDIDATES);
         return (int) Math.max(bounded, detections());
     }
 }

@@ -53,7 +53,7 @@ public record CudaDriver(
     private static final int MAJOR_OF_CAPABILITY = 75;
     private static final int MINOR_OF_CAPABILITY = 76;
     private static final int NO_DEVICE = 100;
-    private static final int LONGEST_NAME = 256;
+    private static final int MAX_NAME_LENGTH = 256;
 
     private static final Supplier<CudaDriver> LOCAL = Suppliers.memoize(CudaDriver::query);
 
@@ -108,8 +108,8 @@ public record CudaDriver(
     }
 
     private static Gpu gpu(NativeLibrary library, int device) {
-        byte[] name = new byte[LONGEST_NAME];
-        call(library, "cuDeviceGetName", name, LONGEST_NAME, device);
+        byte[] name = new byte[MAX_NAME_LENGTH];
+        call(library, "cuDeviceGetName", name, MAX_NAME_LENGTH, device);
         LongByReference bytes = new LongByReference();
         call(library, "cuDeviceTotalMem_v2", bytes, device);
         int major = number(library, "cuDeviceGetAttribute", MAJOR_OF_CAPABILITY, device);

@@ -190,8 +190,8 @@ record LibtorchSource(String value, Map<String, String> settings) {
 
     /** Rejects a libtorch that DJL has loaded from a different folder. */
     void requireLoaded(Path folder) {
-        String wanted = settings.getOrDefault(FOLDER, folder.toString());
-        if (!folder.toAbsolutePath().normalize().equals(Path.of(wanted))) {
+        String selectedFolder = settings.getOrDefault(FOLDER, folder.toString());
+        if (!folder.toAbsolutePath().normalize().equals(Path.of(selectedFolder))) {
             throw SaccadeException.user(
                     "%s: DJL had already loaded libtorch from %s; load a Saccade model first, or"
                             + " set DJL's own %s, %s and %s",

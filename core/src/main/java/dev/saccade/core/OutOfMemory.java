@@ -28,7 +28,7 @@ public enum OutOfMemory {
     READING("use a smaller image, or read fewer images at a time"),
 
     /** Anything else. */
-    OTHER("free memory, or process less at a time");
+    OTHER("free memory, or process less data at a time");
 
     private static final Pattern MESSAGE =
             Pattern.compile(

@@ -13,9 +13,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Escapes untrusted text, such as file names. It can then not control the terminal, change the text
- * direction, break lines or hide. Escapes like {@code \n} and {@code \u202e} are valid in Java and
- * JSON.
+ * Escapes untrusted text, such as file names. Escaped text cannot control the terminal, change the
+ * text direction, break lines or be invisible. Escapes like {@code \n} and {@code \u202e} are valid
+ * in Java and JSON.
  */
 public final class Printable {
 
@@ -23,7 +23,7 @@ public final class Printable {
     public interface Lines {}
 
     /** Longer than any real name. */
-    private static final int LONGEST_VALUE = 10_000;
+    private static final int MAX_VALUE_LENGTH = 10_000;
 
     /** Characters that control a terminal or are invisible. */
     private static final Pattern HIDDEN =
@@ -83,7 +83,7 @@ public final class Printable {
         }
         boolean harmless =
                 value instanceof Number || value instanceof Boolean || value instanceof Lines;
-        return harmless ? value : Ascii.truncate(line(value), LONGEST_VALUE, "...");
+        return harmless ? value : Ascii.truncate(line(value), MAX_VALUE_LENGTH, "...");
     }
 
     /** Quotes a path as a single shell word, for commands to be pasted. */

@@ -29,7 +29,7 @@ public interface Dataset {
         /**
          * Opens the data set.
          *
-         * @param root folder that relative paths of this config start from
+         * @param root folder against which relative paths of this config are resolved
          * @throws SaccadeException if the files are missing or invalid; names file and position
          */
         Dataset open(Path root);
@@ -38,7 +38,7 @@ public interface Dataset {
          * Checks the data set; reports faults in the result instead of throwing. Unless its own
          * files need checks, return {@code DatasetCheck.run(open(root), options)}.
          *
-         * @param root folder that relative paths of this config start from
+         * @param root folder against which relative paths of this config are resolved
          * @throws SaccadeException of kind user, if nothing can be checked, for example if the
          *     folder is missing
          */

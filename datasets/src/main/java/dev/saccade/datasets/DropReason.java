@@ -8,7 +8,7 @@ import java.util.Optional;
 public enum DropReason {
     OTHER_CLASS("of classes that are not selected"),
     CROWD("crowds"),
-    IGNORED("marked to be ignored"),
+    IGNORED("marked as ignored"),
     EMPTY_BOX("without width or height"),
     OUTSIDE("outside of their images"),
     SUBPIXEL("thinner than a pixel"),
@@ -30,7 +30,7 @@ public enum DropReason {
         return ofNonCrowd(object, image);
     }
 
-    /** Does the same for an object of a selected class, ignoring whether it is a crowd. */
+    /** Like {@link #of}, for an object of a selected class; ignores whether it is a crowd. */
     static Optional<DropReason> ofNonCrowd(Annotation object, Size image) {
         Annotation.Bbox box = object.box();
         double left = Math.max(box.x(), 0);

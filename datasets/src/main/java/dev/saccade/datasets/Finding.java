@@ -20,7 +20,7 @@ public record Finding(Severity severity, String file, String subject, String mes
         WARNING
     }
 
-    private static final int LONGEST = 300;
+    private static final int MAX_LENGTH = 300;
 
     /** The rest of a message after the file: line and column, if known, and the problem. */
     private static final Pattern PLACE = Pattern.compile("((?::\\d+)*):? ?(.*)", Pattern.DOTALL);
@@ -32,7 +32,7 @@ public record Finding(Severity severity, String file, String subject, String mes
     }
 
     private static String shortened(String text) {
-        return text.length() > LONGEST ? text.substring(0, LONGEST) + "..." : text;
+        return text.length() > MAX_LENGTH ? text.substring(0, MAX_LENGTH) + "..." : text;
     }
 
     public static Finding error(String file, String subject, String message) {

@@ -49,7 +49,7 @@ public final class Normalization {
     }
 
     /**
-     * Writes an image as three planes, padded with 0 right and below.
+     * Writes an image as three planes, padded with 0 at the bottom and right.
      *
      * @param image [h, w, 3] BGR, uint8 or float32
      * @param target [N, 3, H, W]

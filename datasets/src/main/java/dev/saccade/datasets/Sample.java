@@ -17,7 +17,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * An image and its labels on their way through the transforms.
+ * An image and its labels while transforms are applied.
  *
  * <p>Owns a native image; the last owner of a sample closes it. {@link #with} passes the image on
  * to a new sample. {@link #write} normalizes and pads in one pass from bytes to floats.
@@ -99,7 +99,7 @@ public record Sample(
         return new Sample(image, info, targets, labels, Optional.of(later), rejected);
     }
 
-    /** Pads right and below; masks and label map now, the image in {@link #write}. */
+    /** Pads the bottom and right; masks and label map now, the image in {@link #write}. */
     public Sample withPadding(Size size) {
         return new Sample(
                 image,
@@ -116,7 +116,7 @@ public record Sample(
     }
 
     /**
-     * Writes the pixels as normalized RGB planes, padded with 0 right and below.
+     * Writes the pixels as normalized RGB planes, padded with 0 at the bottom and right.
      *
      * @param target [N, 3, H, W]
      * @param position index into N

@@ -69,7 +69,9 @@ public final class SceneRenderer {
         return kind < 0.175 ? 7 + random.nextInt(2) : 1 + random.nextInt(5);
     }
 
-    /** Adds an object where it and those below it stay recognizable; may find no such place. */
+    /**
+     * Adds an object at a place, if there is one, where it and the objects below stay recognizable.
+     */
     private void place(SplittableRandom random, double squash, List<Cutout> cutouts) {
         int label = random.nextInt(ObjectTemplate.CLASSES.size());
         ObjectTemplate template = ObjectTemplate.sample(label, random);

@@ -60,7 +60,7 @@ final class CheckpointLoader extends BaseModelLoader {
         if (file.isEmpty()) {
             throw missingWeights(criteria);
         }
-        // // Applies Saccade's settings before DJL loads libtorch.
+        // Applies Saccade's settings before DJL loads libtorch.
         Libtorch.engine();
         if (!Files.isRegularFile(file.get())) {
             throw SaccadeException.user("%s: no such file; expected a checkpoint", file.get());

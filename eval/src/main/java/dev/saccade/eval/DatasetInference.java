@@ -31,7 +31,9 @@ public final class DatasetInference {
     private final int workers;
     private final ProcessGroup ranks;
 
-    /** Creates a runner with {@code workers} loader threads and as many evaluation threads. */
+    /**
+     * Creates a runner with {@code workers} loader threads and {@code workers} evaluation threads.
+     */
     public DatasetInference(Dataset dataset, int workers) {
         this(dataset, workers, ProcessGroup.alone());
     }

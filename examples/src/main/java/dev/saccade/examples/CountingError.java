@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.IntStream;
 
-/** Negative mean error of the object count per image, and the fraction of right counts. */
+/** Negative mean error of the object count per image, and the fraction of correct counts. */
 public final class CountingError implements Evaluator<Instances> {
 
     private static final long UNSEEN = -1;

@@ -73,7 +73,7 @@ public final class FineTuneThenServe implements AutoCloseable {
 
     /** Trains and returns the best checkpoint. */
     static Path fineTune(Path config, Path data, Path run, List<String> overrides) {
-        RunConfig learned =
+        RunConfig fineTuning =
                 RunConfig.load(config, overrides.toArray(String[]::new))
                         .with("data.root='" + data + "'");
         Hook printing =
@@ -83,7 +83,7 @@ public final class FineTuneThenServe implements AutoCloseable {
                         System.out.println(evaluation.metrics());
                     }
                 };
-        Training.of(learned).start(run, printing);
+        Training.of(fineTuning).start(run, printing);
         return new RunFolder(run).best();
     }
 

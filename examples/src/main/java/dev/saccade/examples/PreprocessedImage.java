@@ -39,7 +39,7 @@ final class PreprocessedImage {
             padTo(only.get(1).asInt(), only.get(0).asInt());
             if (image.width() > paddedWidth || image.height() > paddedHeight) {
                 throw new IOException(
-                        "the resized image has a height and width of "
+                        "the resized image has the height and width "
                                 + List.of(image.height(), image.width())
                                 + ", the model accepts "
                                 + only);
@@ -99,7 +99,7 @@ final class PreprocessedImage {
         return new long[] {1, CHANNELS, paddedHeight, paddedWidth};
     }
 
-    /** Returns the input {@code images} [1, 3, H, W], padded with zeros right and below. */
+    /** Returns the input {@code images} [1, 3, H, W], padded with zeros at the bottom and right. */
     FloatBuffer images() {
         FloatBuffer planes = FloatBuffer.allocate(CHANNELS * paddedHeight * paddedWidth);
         for (int channel = 0; channel < CHANNELS; channel++) {

@@ -39,11 +39,11 @@ public final class ExportCheck implements AutoCloseable {
         return program.runtime();
     }
 
-    /** Returns the largest deviation of a correct export. */
+    /** Returns the largest allowed deviation of an export. */
     public static double limit(Precision precision) {
         return switch (precision) {
             case FLOAT32 -> 1e-4;
-            // // Rounding errors in the third and the second digit.
+            // Rounding errors in the third and the second digit.
             case FLOAT16 -> 1e-2;
             case BFLOAT16 -> 1e-1;
         };

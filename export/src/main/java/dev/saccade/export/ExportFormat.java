@@ -102,7 +102,7 @@ public enum ExportFormat {
         }
     };
 
-    /** Limit of weights; files of 2 GB also contain the graph. */
+    /** Limit on the weights; a file has at most 2 GB and also contains the graph. */
     private static final long MAX_ONNX_BYTES = 2_100_000_000L;
 
     private final String suffix;

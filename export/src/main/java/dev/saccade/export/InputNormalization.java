@@ -23,7 +23,7 @@ import java.util.Map;
  */
 public record InputNormalization(Normalize normalize, int divisor) {
 
-    /** Sets padding to 0 after normalization, whatever its pixels. */
+    /** Sets padding to 0 after normalization, regardless of its pixels. */
     private static final ScriptTemplate PADDED =
             ScriptTemplate.of(
                     "(x: Tensor, sizes: Tensor) -> Tensor",

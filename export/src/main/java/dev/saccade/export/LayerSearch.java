@@ -19,7 +19,7 @@ import java.util.Set;
 
 /**
  * Finds the first operator whose result deviates from the original. Records the model for the given
- * images and compares the results of all operators before NMS, some at a time.
+ * images and compares the results of all operators before NMS, a few at a time.
  */
 record LayerSearch(ModelExport export, ExportFormat format) {
 
@@ -36,7 +36,7 @@ record LayerSearch(ModelExport export, ExportFormat format) {
         Set<Value> selected = new HashSet<>();
         for (Node node : export.graph().nodes()) {
             if (SELECTING.contains(node.name()) || node.inputs().anyMatch(selected::contains)) {
-                // // Rounding may change the order of nearly equal values.
+                // Rounding may change the order of nearly equal values.
                 selected.addAll(node.results());
                 continue;
             }

@@ -56,8 +56,8 @@ public record ModelDescription(
     public record Array(String name, String type, List<String> shape, String meaning) {
 
         private static final String BOXES =
-                "x1, y1, x2, y2 in pixels of the input image; scale them by the size of the"
-                        + " original image over that of the input";
+                "x1, y1, x2, y2 in pixels of the input image; scale them by original size /"
+                        + " input size";
 
         private static final String LOGITS =
                 "resize to the input size, then to the original size; the class is the index of"
@@ -118,8 +118,8 @@ public record ModelDescription(
                 !spec.model().head().targets().hasObjects()
                         ? "without padding"
                         : settings.size().isPresent()
-                                ? "padded bottom and right to image_size"
-                                : "padded bottom and right to one size";
+                                ? "padded at the bottom and right to image_size"
+                                : "padded at the bottom and right to one size";
         return pixels + ", after the transforms, " + padding;
     }
 

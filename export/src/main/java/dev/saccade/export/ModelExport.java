@@ -153,8 +153,8 @@ public final class ModelExport {
         /**
          * Records the model.
          *
-         * @throws SaccadeException of kind user, if the fused operators, which record, are not
-         *     available, or the operators depend on the image size
+         * @throws SaccadeException of kind user, if the fused operators, which are needed for
+         *     recording, are not available, or the operators depend on the image size
          */
         public ModelExport record() {
             return record(List.of(), recordings -> {});
@@ -192,7 +192,7 @@ public final class ModelExport {
             SplittableRandom random = SeededRandom.of(0, 0, 0);
             List<Shape> shapes = new ArrayList<>();
             for (int k = 0; k < EXAMPLES; k++) {
-                // // A batch has at most as many pixels as one image.
+                // A batch has at most as many pixels as one image.
                 int images = 1 + k % MAX_IMAGES;
                 int most = MAX_EDGE / images;
                 int height = random.nextInt(MIN_EDGE, most);

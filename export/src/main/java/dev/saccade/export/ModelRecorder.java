@@ -39,8 +39,8 @@ final class ModelRecorder {
     /**
      * Prepares to record a model in inference mode.
      *
-     * @throws SaccadeException of kind user, if the fused operators, which record, are not
-     *     available, or the model is on a GPU
+     * @throws SaccadeException of kind user, if the fused operators, which are needed for
+     *     recording, are not available, or the model is on a GPU
      */
     ModelRecorder(Model<?> model, Precision precision, Optional<InputNormalization> normalization) {
         require(model);

@@ -48,11 +48,11 @@ public record ProgramExport(
     /** The first {@code count} images of a data set. */
     public record Images(Dataset dataset, int count) {}
 
-    /** Sizes of random images, some unlike the recorded ones. */
+    /** Sizes of random images, including sizes that were not recorded. */
     private static final List<Size> SIZES =
             List.of(new Size(192, 256), new Size(257, 193), new Size(1031, 97), new Size(75, 1213));
 
-    /** Writes a new folder, if export and original agree. Fails otherwise. */
+    /** Exports to a new folder. Fails if the outputs deviate from the original model. */
     public void write(Path checkpoint, Path folder) {
         try (TrainedModel<?> model = TrainedModel.load(checkpoint, Device.cpu());
                 OutputFolder target = OutputFolder.create(folder, "export", false, List.of())) {

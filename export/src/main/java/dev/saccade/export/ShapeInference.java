@@ -24,8 +24,8 @@ import java.util.stream.IntStream;
  * Merges recordings of a model at several sizes into one graph for all sizes.
  *
  * <p>All recordings must have the same operators. Differing numbers are expressed by sizes of
- * earlier tensors, see {@link SymbolicShape}. Examples prove nothing, so compare the result with
- * the model at other sizes.
+ * earlier tensors, see {@link SymbolicShape}. The inferred rules may not hold for other sizes, so
+ * compare the result with the model there.
  */
 final class ShapeInference {
 

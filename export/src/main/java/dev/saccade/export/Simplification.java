@@ -172,13 +172,13 @@ final class Simplification {
                 late.add(node);
             }
         }
-        List<Value> wanted =
+        List<Value> constants =
                 Stream.concat(late.stream().flatMap(Node::inputs), graph.outputs().stream())
                         .filter(known::containsKey)
                         .filter(value -> !graph.weights().containsKey(value))
                         .distinct()
                         .toList();
-        if (wanted.isEmpty()) {
+        if (constants.isEmpty()) {
             return graph;
         }
         Graph part =
@@ -186,13 +186,13 @@ final class Simplification {
                         ImmutableList.of(),
                         graph.weights(),
                         ImmutableList.copyOf(early),
-                        ImmutableList.copyOf(wanted));
+                        ImmutableList.copyOf(constants));
         Map<Value, Weight> weights = new LinkedHashMap<>(graph.weights());
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             NDList results = GraphScript.run(part, List.of(), manager);
-            for (int i = 0; i < wanted.size(); i++) {
-                Tensor tensor = tensor(results.get(i), wanted.get(i).type());
-                weights.put(wanted.get(i), new Weight(known.get(wanted.get(i)), tensor));
+            for (int i = 0; i < constants.size(); i++) {
+                Tensor tensor = tensor(results.get(i), constants.get(i).type());
+                weights.put(constants.get(i), new Weight(known.get(constants.get(i)), tensor));
             }
         }
         return graph.with(weights, late);

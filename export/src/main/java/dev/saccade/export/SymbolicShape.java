@@ -25,7 +25,7 @@ final class SymbolicShape {
 
     private final int examples;
 
-    /** Sizes that differ between examples, by their values in all of them. */
+    /** Sizes that differ between examples, keyed by their values, one per example. */
     private final Map<ImmutableLongArray, SizeOf> known = new LinkedHashMap<>();
 
     /** Returns the expression for a size and a divisor; null if impossible. */
@@ -76,7 +76,7 @@ final class SymbolicShape {
     private Optional<SizeExpression> rule(
             Map<ImmutableLongArray, SizeOf> from, ImmutableLongArray to) {
         long aboveAll = 1 + to.stream().max().orElse(0);
-        // // Models usually round down or up.
+        // Models usually round down or up.
         Rule rounded = (size, sizes, divisor) -> quotient(size, sizes, to, divisor, true);
         Rule shifted = (size, sizes, divisor) -> quotient(size, sizes, to, divisor, false);
         Rule padding = (size, sizes, divisor) -> SizeExpression.padding(size, divisor);

@@ -83,7 +83,7 @@ public final class MlflowHook implements Hook {
     private static final int MAX_PENDING = 100_000;
     private static final int METRICS_PER_REQUEST = 1000;
     private static final int PARAMS_PER_REQUEST = 100;
-    private static final int LONGEST_PARAM = 500;
+    private static final int MAX_PARAM_LENGTH = 500;
 
     private final Config config;
     private final MlflowClient client;
@@ -159,7 +159,7 @@ public final class MlflowHook implements Hook {
         values.forEach(
                 (name, value) -> {
                     if (run.isPresent() && Double.isFinite(value) && metrics.size() < MAX_PENDING) {
-                        // // MLflow accepts no other characters.
+                        // MLflow accepts no other characters.
                         String key = (prefix + name).replaceAll("[^\\w./ -]", "_");
                         long now = System.currentTimeMillis();
                         metrics.add(
@@ -240,8 +240,8 @@ public final class MlflowHook implements Hook {
     }
 
     private void param(String path, String value) {
-        // // MLflow accepts no brackets.
+        // MLflow accepts no brackets.
         String key = path.replace('[', '.').replace("]", "");
-        params.add(Map.of("key", key, "value", Ascii.truncate(value, LONGEST_PARAM, "")));
+        params.add(Map.of("key", key, "value", Ascii.truncate(value, MAX_PARAM_LENGTH, "")));
     }
 }

@@ -25,7 +25,8 @@ public final class DetectionModel extends Model<Instances> {
     /**
      * Creates a detector without weights.
      *
-     * @throws SaccadeException of kind user that names a component that does not fit the one before
+     * @throws SaccadeException of kind user that names a component that does not fit the previous
+     *     one
      */
     public DetectionModel(ModelConfig config, List<String> classes) {
         super(config, classes);

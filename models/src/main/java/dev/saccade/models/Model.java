@@ -69,7 +69,8 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     }
 
     /**
-     * Builds a component; throws if it does not fit the one before or makes the model too large.
+     * Builds a component; throws if it does not fit the previous component or makes the model too
+     * large.
      */
     final <M extends Module> M buildComponent(String part, Supplier<M> build) {
         M module;

@@ -46,7 +46,8 @@ public final class SegmentationModel extends Model<LabelMap> {
     /**
      * Creates a segmenter without weights.
      *
-     * @throws SaccadeException of kind user that names a component that does not fit the one before
+     * @throws SaccadeException of kind user that names a component that does not fit the previous
+     *     one
      */
     public SegmentationModel(ModelConfig config, List<String> classes) {
         super(config, classes);
@@ -166,8 +167,9 @@ public final class SegmentationModel extends Model<LabelMap> {
     }
 
     /**
-     * Returns the scores of pixels {@code [1, 3, H, W]} at a size, without gradients; closes the
-     * pixels with the scores. Windows are computed on access. The model must be in inference mode.
+     * Returns the scores of pixels {@code [1, 3, H, W]} at the original size, without gradients.
+     * Closing the scores closes the pixels. Windows are computed on access. The model must be in
+     * inference mode.
      */
     public ScoreMap scores(NDArray pixels, Size original) {
         return scores(pixels, original, x -> NoGrad.call(() -> logits(x)));

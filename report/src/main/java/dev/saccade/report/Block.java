@@ -28,7 +28,7 @@ public sealed interface Block
                 TextTable,
                 YamlText {
 
-    /** Returns whether to leave the block out of the page. */
+    /** Returns whether to omit the block from the page. */
     boolean isEmpty();
 
     void write(Markup out);

@@ -12,21 +12,22 @@ import java.nio.file.Path;
 public final class BoundedLines extends FilterInputStream {
 
     private final Path file;
-    private final int longest;
+    private final int maxBytes;
     private long line = 1;
     private int length;
 
-    private BoundedLines(InputStream content, Path file, int longest) {
+    private BoundedLines(InputStream content, Path file, int maxBytes) {
         super(content);
         this.file = file;
-        this.longest = longest;
+        this.maxBytes = maxBytes;
     }
 
     /**
-     * Opens a file; rejects pipes, sockets and devices as user errors. {@code longest} is in bytes.
+     * Opens a file; rejects pipes, sockets and devices as user errors. {@code maxBytes} is in
+     * bytes.
      */
-    public static InputStream open(Path file, int longest) throws IOException {
-        return new BoundedLines(RegularFile.open(file), file, longest);
+    public static InputStream open(Path file, int maxBytes) throws IOException {
+        return new BoundedLines(RegularFile.open(file), file, maxBytes);
     }
 
     @Override
@@ -42,9 +43,9 @@ public final class BoundedLines extends FilterInputStream {
             if (bytes[i] == '\n') {
                 line++;
                 length = 0;
-            } else if (++length > longest) {
+            } else if (++length > maxBytes) {
                 throw SaccadeException.user(
-                        "%s: line %d has more than %d bytes", file, line, longest);
+                        "%s: line %d has more than %d bytes", file, line, maxBytes);
             }
         }
         return read;

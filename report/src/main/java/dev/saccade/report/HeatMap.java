@@ -53,18 +53,18 @@ public record HeatMap(String title, List<String> names, List<List<Long>> counts,
         Svg svg = new Svg(out, side, side, title);
         double middle = margin + Math.min(size * cell, CELLS) / 2;
         svg.label("x", middle, 12, "predicted");
-        svg.rising("x", 12, middle, "ground truth");
+        svg.verticalLabel("x", 12, middle, "ground truth");
         for (int i = 0; i < size; i++) {
             double at = margin + (i + 0.5) * cell;
             String name = Svg.fitted(names.get(i), MAX_NAME);
             svg.label("y", margin - 6, at, name);
-            svg.rising("up", at, margin - 6, name);
+            svg.verticalLabel("up", at, margin - 6, name);
         }
         for (int row = 0; row < size; row++) {
-            svg.across("grid", margin, side - 4, margin + row * cell);
+            svg.horizontalLine("grid", margin, side - 4, margin + row * cell);
             writeRow(svg, row, cell, margin);
         }
-        svg.across("grid", margin, side - 4, side - 4);
+        svg.horizontalLine("grid", margin, side - 4, side - 4);
         svg.close();
         out.close().close();
     }

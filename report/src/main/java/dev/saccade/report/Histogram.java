@@ -50,7 +50,7 @@ public record Histogram(String title, String xLabel, List<Bar> bars) implements 
             double middle = LEFT + (i + 0.5) * slot;
             if (i % labeled == 0 && hanging) {
                 String name = Svg.fitted(bar.name(), MAX_NAME);
-                svg.rising("down", middle, BOTTOM + 8, name);
+                svg.verticalLabel("down", middle, BOTTOM + 8, name);
             } else if (i % labeled == 0) {
                 svg.label("x", middle, BOTTOM + 16, bar.name());
             }

@@ -3,7 +3,7 @@ package dev.saccade.report;
 import java.util.List;
 import java.util.Locale;
 
-/** A section with an introduction, which may be empty; left out if all blocks are empty. */
+/** A section with an introduction, which may be empty; omitted if all blocks are empty. */
 public record Section(String title, String lead, List<Block> blocks) {
 
     public Section {

@@ -22,7 +22,7 @@ final class Svg {
         out.close();
     }
 
-    void across(String kind, double from, double to, double y) {
+    void horizontalLine(String kind, double from, double to, double y) {
         String at = number(y);
         out.empty("line", "class", kind, "x1", number(from), "x2", number(to), "y1", at, "y2", at);
     }
@@ -33,7 +33,7 @@ final class Svg {
     }
 
     /** Draws a label that is rotated by 90°. */
-    void rising(String kind, double x, double y, String text) {
+    void verticalLabel(String kind, double x, double y, String text) {
         String turn = "rotate(-90 " + number(x) + " " + number(y) + ")";
         out.leaf("text", text, "class", kind, "x", number(x), "y", number(y), "transform", turn);
     }
@@ -60,7 +60,7 @@ final class Svg {
     void grid(Axis vertical, double left, double right) {
         for (double tick : vertical.ticks()) {
             double y = vertical.at(tick);
-            across(tick == 0 ? "base" : "grid", left, right, y);
+            horizontalLine(tick == 0 ? "base" : "grid", left, right, y);
             label("y", left - 8, y, vertical.label(tick));
         }
     }

@@ -191,17 +191,17 @@ final class PredictionQueue implements AutoCloseable {
     }
 
     private void predictBatch(List<Decoded> batch) {
-        List<Decoded> wanted = new ArrayList<>();
+        List<Decoded> pending = new ArrayList<>();
         for (Decoded image : batch) {
             if (image.disconnected().get()) {
                 fail(image.result(), disconnected());
             } else {
-                wanted.add(image);
+                pending.add(image);
             }
         }
         try {
-            if (!wanted.isEmpty()) {
-                metrics.predicting(wanted.size(), () -> predict(wanted));
+            if (!pending.isEmpty()) {
+                metrics.predicting(pending.size(), () -> predict(pending));
             }
         } finally {
             batch.forEach(image -> image.input().close());

@@ -252,7 +252,7 @@ public final class PredictionServer implements AutoCloseable {
      */
     @Override
     public void close() {
-        tracker.end(SHUTDOWN_TIMEOUT);
+        tracker.close(SHUTDOWN_TIMEOUT);
         try {
             server.stop();
         } catch (Exception e) {

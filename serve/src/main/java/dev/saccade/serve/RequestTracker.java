@@ -30,14 +30,14 @@ final class RequestTracker {
     }
 
     /** Rejects new requests and waits for the running ones. */
-    synchronized void end(Duration longest) {
+    synchronized void close(Duration timeout) {
         if (closing) {
             return;
         }
         closing = true;
         int phase = requests.arriveAndDeregister();
         try {
-            requests.awaitAdvanceInterruptibly(phase, longest.toMillis(), TimeUnit.MILLISECONDS);
+            requests.awaitAdvanceInterruptibly(phase, timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (TimeoutException e) {

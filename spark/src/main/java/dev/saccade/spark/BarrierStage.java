@@ -59,7 +59,7 @@ final class BarrierStage {
     }
 
     /**
-     * Returns the results by rank; empty if the job was cancelled. No task runs afterwards, unless
+     * Returns the results by rank; empty if the job was canceled. No task runs afterwards, unless
      * it did not end within the timeout.
      *
      * @throws SaccadeException of kind user, if executors cannot run all tasks at once or lack

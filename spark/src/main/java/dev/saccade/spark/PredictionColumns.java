@@ -102,7 +102,7 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
                     images, Arrays.toString(table.columns()));
         }
         DataType type = field.get().dataType();
-        // // Spark would call a deterministic function once per column.
+        // Spark would call a deterministic function once per column.
         if (type.equals(DataTypes.StringType)) {
             UDF1<String, Row> predict = path -> predict(() -> source(path));
             return udf(predict, columns).asNondeterministic().apply(column(images));

@@ -35,9 +35,9 @@ import java.util.Optional;
  * GPU that Spark assigned to its task ({@code spark.task.resource.gpu.amount}); without GPU
  * resources, {@code device} assigns the GPUs of a machine by local rank.
  *
- * <p>The driver waits for the end of the run; see {@code train.log} for progress. Cancelling the
+ * <p>The driver waits for the end of the run; see {@code train.log} for progress. Canceling the
  * Spark job interrupts the run after the current step. Communication between ranks is not
- * encrypted, whatever Spark's settings.
+ * encrypted, regardless of Spark's settings.
  */
 public final class SparkTrainer {
 
@@ -85,7 +85,7 @@ public final class SparkTrainer {
         return ConfigWriter.text(path.toAbsolutePath().toString());
     }
 
-    /** Returns the trainer with another number of ranks, which is the number of tasks. */
+    /** Returns the trainer with another number of ranks; each rank is one Spark task. */
     public SparkTrainer ranks(int count) {
         checkArgument(count >= 1, "ranks: got %s, expected 1 or more", count);
         return new SparkTrainer(config, count, maxRestarts, timeout);

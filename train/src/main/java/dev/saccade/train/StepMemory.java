@@ -108,7 +108,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
         if (reason.isEmpty()) {
             return Optional.empty();
         }
-        // // Read before the estimate, which allocates memory.
+        // Read before the estimate, which allocates memory.
         String available = available();
         note.accept(
                 "out of memory; estimating the required memory with small images,"
@@ -128,7 +128,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
                                             reason.get(),
                                             step));
         } catch (RuntimeException | OutOfMemoryError e) {
-            // // Keep the general advice.
+            // Keep the general advice.
             return Optional.empty();
         }
     }
@@ -163,14 +163,14 @@ record StepMemory(Device device, int classes, int images, Size size) {
             String setting = Text.format("data.batch_size=%d and accumulation=%d", fewer, steps);
             savings.add(new Saving(setting, growth.bytes(fewer * size.area())));
         }
-        String smaller = "half as many pixels per image (resize in data.train_transforms)";
+        String smaller = "half the pixels per image (resize in data.train_transforms)";
         savings.add(new Saving(smaller, growth.bytes(pixels / 2)));
         for (String setting : SETTINGS) {
             try {
                 Growth other = Growth.measure(config.with(setting), classes);
                 savings.add(new Saving(setting, other.bytes(pixels)));
             } catch (RuntimeException | OutOfMemoryError e) {
-                // // Not all models have all settings.
+                // Not all models have all settings.
             }
         }
         savings.removeIf(saving -> saving.bytes >= (1 - MIN_SAVING) * bytes);

@@ -100,7 +100,7 @@ public final class Trainer implements Run {
             notes.forEach(this::log);
             stopIfStale();
             hooks.each("beforeTrain", hook -> hook.beforeTrain(this));
-            // // Fails before the first step if a hook cannot save its state.
+            // Fails before the first step if a hook cannot save its state.
             hooks.state();
             Outcome outcome = runEpochs();
             if (outcome == Outcome.INTERRUPTED) {
@@ -122,7 +122,7 @@ public final class Trainer implements Run {
         if (memory.isPresent() || part.isEmpty()) {
             return memory.map(RuntimeException.class::cast).orElse(error);
         }
-        // // Show users one line; log the stack trace for the component's author.
+        // Show users one line; log the stack trace for the component's author.
         Hooks receivers = ranks.rank() == 0 ? logs : hooks;
         String trace = Throwables.getStackTraceAsString(part.get());
         receivers.each("onLog", hook -> hook.onLog(trace));

@@ -92,16 +92,16 @@ public final class Training {
     }
 
     /**
-     * Prepares training on a data set of the caller, without evaluation. Ignores those of the
-     * config.
+     * Prepares training on a data set of the caller, without evaluation. Ignores the config's data
+     * sets.
      */
     public static Training of(RunConfig config, Dataset train) {
         return alone(config.withoutDatasets(), DataSource.of(train), Optional.empty());
     }
 
     /**
-     * Prepares training on data sets of the caller, with the same classes. Ignores those of the
-     * config.
+     * Prepares training on data sets of the caller, with the same classes. Ignores the config's
+     * data sets.
      */
     public static Training of(RunConfig config, Dataset train, Dataset val) {
         return alone(
@@ -221,7 +221,7 @@ public final class Training {
             Supplier<Outcome> run =
                     () -> OutOfMemory.TRAINING.call(() -> run(folder, given, resume));
             Outcome outcome = ProcessGroup.with(ranks, run);
-            // // Rank 0 may fail in its last write.
+            // Rank 0 may fail in its last write.
             ranks.barrier();
             return outcome;
         } catch (RuntimeException | Error e) {

@@ -10,8 +10,8 @@ public interface Validation {
     /**
      * Runs the evaluation.
      *
-     * @param progress call it regularly; it throws {@link EvaluationInterrupted} if the run is
-     *     asked to stop, which must not be caught
+     * @param progress callback to call regularly; it throws {@link EvaluationInterrupted}, which
+     *     must not be caught, if the run is asked to stop
      * @return metrics, including the monitored one; the same on all ranks
      */
     Evaluation run(Runnable progress);

@@ -66,7 +66,7 @@ class StepMemoryTest {
             assertTrue(saving.bytes() < step.bytes(), saving.toString());
             if (saving.setting().startsWith("data.batch_size=2 ")) {
                 assertNear(measured(config, 2, SIZE), saving.bytes(), saving.setting());
-            } else if (saving.setting().startsWith("half as many")) {
+            } else if (saving.setting().startsWith("half the")) {
                 Size half = new Size(SIZE.height() / 2, SIZE.width());
                 assertNear(measured(config, IMAGES, half), saving.bytes(), saving.setting());
             } else {
@@ -119,7 +119,7 @@ class StepMemoryTest {
         String rest = String.join("\n", lines.subList(1, lines.size()));
         assertTrue(rest.contains(" with data.batch_size=4 and accumulation=2"), rest);
         assertTrue(rest.contains(" with model.backbone.activation_checkpointing=true"), rest);
-        assertTrue(rest.contains(" with half as many pixels"), rest);
+        assertTrue(rest.contains(" with half the pixels"), rest);
     }
 
     @Test

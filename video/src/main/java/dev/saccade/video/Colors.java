@@ -78,7 +78,7 @@ final class Colors implements AutoCloseable {
                         bgr.data(0).capacity(stride * bgr.height()).asByteBuffer(),
                         stride);
         if (limited) {
-            // swscale treats gray and RGB as full range, whatever the tag.
+            // swscale treats gray and RGB as full range, regardless of the tag.
             double scale = 255 / LIMITED_RANGE;
             pixels.convertTo(pixels, -1, scale, -BLACK * scale);
         }

@@ -14,8 +14,8 @@ import java.util.List;
 /** Frame times: strictly increasing, even if time stamps restart or are missing. */
 final class Timeline {
 
-    private static final double LEAST_GAP_SECONDS = 0.5;
-    private static final int LEAST_GAP_FRAMES = 3;
+    private static final double MIN_GAP_SECONDS = 0.5;
+    private static final int MIN_GAP_FRAMES = 3;
 
     /** Above this fraction of frames, gaps mean a variable frame rate. */
     private static final double FEW = 0.05;
@@ -90,7 +90,7 @@ final class Timeline {
 
     private void countGap(long stamp) {
         long elapsed = stamp - last;
-        if (elapsed * secondsPerTick > LEAST_GAP_SECONDS && elapsed > LEAST_GAP_FRAMES * period) {
+        if (elapsed * secondsPerTick > MIN_GAP_SECONDS && elapsed > MIN_GAP_FRAMES * period) {
             if (gaps++ == 0) {
                 gapStart = last;
                 gapEnd = stamp;

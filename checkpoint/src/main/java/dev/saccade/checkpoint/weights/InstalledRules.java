@@ -14,8 +14,7 @@ final class InstalledRules {
     private InstalledRules() {}
 
     /**
-     * Returns the rules of all components, the first that applies wins; throws if one cannot be
-     * loaded.
+     * Returns the rules of all components; the first match wins. Throws if one cannot be loaded.
      */
     static CheckpointRules all() {
         List<ModelPartConfig> parts = Configs.defaults(ModelPartConfig.class);

@@ -155,8 +155,8 @@ final class WeightMatch {
         }
         if (!unnamed.isEmpty()) {
             notes.add(
-                    "warning: the checkpoint has no class names; check that it has the same"
-                            + " classes in the same order for the layers "
+                    "warning: the checkpoint has no class names; check that these layers"
+                            + " have the same classes in the same order: "
                             + String.join(", ", unnamed));
         }
     }

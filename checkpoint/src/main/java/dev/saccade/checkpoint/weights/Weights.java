@@ -67,7 +67,7 @@ public final class Weights {
         LoadReport report = match.report();
         if (report.ratio() < MIN_RATIO) {
             throw SaccadeException.user(
-                    "the checkpoint belongs to another model, only %.0f %% of it matches%s: %s",
+                    "the checkpoint belongs to another model: only %.0f %% of it matches%s: %s",
                     100 * report.ratio(), match.differsOnlyInNames(), report);
         }
         match.copy();

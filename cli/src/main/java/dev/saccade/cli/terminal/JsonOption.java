@@ -27,10 +27,10 @@ public final class JsonOption {
     }
 
     @Option(names = "--json", description = "Print the result as JSON to stdout.")
-    private boolean wanted;
+    private boolean enabled;
 
     public boolean isSet() {
-        return wanted;
+        return enabled;
     }
 
     public void print(CommandSpec spec, Object result) {
@@ -39,7 +39,7 @@ public final class JsonOption {
 
     /** Prints a result as JSON if the option is set, else formatted. */
     public <T> void print(CommandSpec spec, T result, Function<T, String> format) {
-        spec.commandLine().getOut().println(wanted ? text(result) : format.apply(result));
+        spec.commandLine().getOut().println(enabled ? text(result) : format.apply(result));
     }
 
     public static String text(Object result) {

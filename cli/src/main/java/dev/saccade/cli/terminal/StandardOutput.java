@@ -30,7 +30,7 @@ public final class StandardOutput extends OutputStream {
         }
     }
 
-    /** Returns the first error. A closed pipe, as of {@code head}, is not an error. */
+    /** Returns the first error. A closed pipe, such as {@code | head}, is not an error. */
     public Optional<String> failure() {
         return failure.filter(reason -> !reason.equals(CLOSED_READER));
     }

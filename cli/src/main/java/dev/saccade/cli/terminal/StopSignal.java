@@ -4,7 +4,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** Runs work that stops in an orderly way on Ctrl-C or SIGTERM. */
+/** Runs work that stops gracefully on Ctrl-C or SIGTERM. */
 public final class StopSignal {
 
     private StopSignal() {}

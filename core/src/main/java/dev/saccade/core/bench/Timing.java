@@ -46,7 +46,9 @@ public record Timing(double median, double least) {
         return inTurn(variants, plan.runs);
     }
 
-    /** Times variants in turn, so that disturbances affect all of them, after a warm-up run. */
+    /**
+     * Times the variants alternately after a warm-up run, so that disturbances affect all equally.
+     */
     public static Map<String, Timing> inTurn(Map<String, Runnable> variants, int runs) {
         Map<String, double[]> seconds = new LinkedHashMap<>();
         variants.forEach(

@@ -73,7 +73,7 @@ public final class ProcessGroup implements AutoCloseable {
         }
         if (!Kernels.status().loaded()) {
             throw SaccadeException.user(
-                    "several ranks need the fused operators, which are off: %s",
+                    "multiple ranks need the fused operators, which are off: %s",
                     Kernels.status().reason());
         }
         group.run(

@@ -136,7 +136,7 @@ public final class RankEnvironment {
         int localRank = localRank(launcher, rank.orElse(worldSize - 1));
         int port =
                 worldSize > 1 && has(MASTER_PORT)
-                        ? number(MASTER_PORT, "a port of rank 0", 1, LAST_PORT).orElse(1)
+                        ? number(MASTER_PORT, "the port of rank 0", 1, LAST_PORT).orElse(1)
                         : DEFAULT_PORT;
         Optional<String> host = worldSize == 1 ? Optional.empty() : host(launcher);
         problems.throwIfAny("the rank variables, as " + launcher.command + " sets them");

@@ -134,8 +134,8 @@ public final class RankProcesses {
 
     private Optional<RankFailure> failure(Rank rank) {
         RankFailure end = new RankFailure(rank.number, rank.process.exitValue(), rank.log);
-        boolean wanted = end.exitCode() == 0 || (isStopped() && end.isInterruption());
-        return wanted ? Optional.empty() : Optional.of(end);
+        boolean isExpected = end.exitCode() == 0 || (isStopped() && end.isInterruption());
+        return isExpected ? Optional.empty() : Optional.of(end);
     }
 
     private synchronized int running() {

@@ -44,7 +44,7 @@ public final class Autograd {
                         retainGraph));
     }
 
-    /** Records this thread to differentiate by parameters and inputs, without duplicates. */
+    /** Starts recording this thread, for gradients of distinct parameters and inputs. */
     public static Tape record(List<NDArray> by) {
         return new Tape(by).start();
     }

@@ -35,7 +35,7 @@ public final class Autocast {
     private static final Map<Precision, Boolean> PRODUCTS = new ConcurrentHashMap<>();
 
     /**
-     * Precisions of a thread, and whether casted weights are cached. Casts made without gradients
+     * Precisions of a thread, and whether cast weights are cached. Casts made without gradients
      * must not be cached for training.
      */
     private record Mode(Precision onCpus, Precision onGpus, boolean keeps) {
@@ -86,7 +86,7 @@ public final class Autocast {
         return during(Mode.OFF, body);
     }
 
-    /** Runs {@code body}, which records no gradients, without the cache of casted weights. */
+    /** Runs {@code body}, which records no gradients, without the cache of cast weights. */
     public static <T> T withoutGradients(Supplier<T> body) {
         Mode mode = CURRENT.get();
         return during(new Mode(mode.onCpus, mode.onGpus, false), body);

@@ -168,7 +168,7 @@ public final class Functional {
         return call("torch.relu", x);
     }
 
-    /** Applies ReLU in place; no gradient may need the old values. */
+    /** Applies ReLU in place; call it only if no gradient needs the input. */
     public static NDArray reluInPlace(NDArray x) {
         return call("torch.relu_", x);
     }

@@ -25,7 +25,7 @@ import java.util.function.Function;
  */
 public abstract class Backbone extends Module implements Function<NDArray, FeaturePyramid> {
 
-    /** Settings of a backbone, which also create it: a record that a {@link PartProvider} lists. */
+    /** Settings and factory of a backbone: a record that a {@link PartProvider} lists. */
     public interface Config extends ModelPartConfig {
 
         /** Creates a backbone without weights. */

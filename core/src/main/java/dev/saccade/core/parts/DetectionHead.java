@@ -23,7 +23,7 @@ public abstract class DetectionHead extends Module {
     /** IoU threshold of the NMS that merges augmented predictions. */
     private static final double VIEWS_IOU = 0.5;
 
-    /** Settings of a head, which also create it: a record that a {@link PartProvider} lists. */
+    /** Settings and factory of a head: a record that a {@link PartProvider} lists. */
     public interface Config extends HeadConfig {
 
         /** Creates a head without weights for input levels; background is not a class. */

@@ -12,7 +12,7 @@ import java.util.function.UnaryOperator;
 /** Transforms a feature pyramid into another one. */
 public abstract class Neck extends Module implements UnaryOperator<FeaturePyramid> {
 
-    /** Settings of a neck, which also create it: a record that a {@link PartProvider} lists. */
+    /** Settings and factory of a neck: a record that a {@link PartProvider} lists. */
     public interface Config extends ModelPartConfig {
 
         /** Creates a neck without weights for input levels. */

@@ -13,7 +13,7 @@ import java.util.List;
 /** Computes the class scores of every cell from a feature pyramid. */
 public abstract class SegmentationHead extends Module {
 
-    /** Settings of a head, which also create it: a record that a {@link PartProvider} lists. */
+    /** Settings and factory of a head: a record that a {@link PartProvider} lists. */
     public interface Config extends HeadConfig {
 
         /** Creates a head without weights for input levels. */

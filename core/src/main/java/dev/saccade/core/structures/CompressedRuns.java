@@ -6,7 +6,7 @@ import dev.saccade.core.SaccadeException;
 final class CompressedRuns {
 
     /** Longer than the encoding of any valid run. */
-    private static final int LONGEST_RUN = 7;
+    private static final int MAX_RUN_LENGTH = 7;
 
     private CompressedRuns() {}
 
@@ -61,7 +61,7 @@ final class CompressedRuns {
                     "RLE string: run %d is incomplete at character %d", run, position);
         }
         int group = string.charAt(position) - '0';
-        if (group < 0 || group > 63 || position - start == LONGEST_RUN) {
+        if (group < 0 || group > 63 || position - start == MAX_RUN_LENGTH) {
             throw SaccadeException.user(
                     "RLE string: invalid character %d (code %d) in run %d",
                     position, (int) string.charAt(position), run);

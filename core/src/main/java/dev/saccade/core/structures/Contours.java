@@ -120,7 +120,7 @@ public final class Contours {
         return corners.build();
     }
 
-    /** Returns whether there is foreground only on the right of the step. */
+    /** Returns whether a step has foreground on its right and background on its left. */
     private boolean isEdge(int x, int y, int direction) {
         boolean east = direction == 0;
         boolean west = direction == 2;

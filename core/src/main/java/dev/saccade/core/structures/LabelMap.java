@@ -152,8 +152,8 @@ public final class LabelMap {
     }
 
     /**
-     * Returns this map with the labels of another map inside a region of both. Both maps have the
-     * same upper left corner, but may differ in size.
+     * Returns a copy with the labels of {@code other} inside a region. The maps are aligned at
+     * their upper left corners and may differ in size.
      */
     public LabelMap paste(Rle region, LabelMap other) {
         checkArgument(

@@ -9,7 +9,7 @@ import java.util.Arrays;
 public final class RunBuilder {
 
     /** The longest image side that OpenCV decodes; limits time and memory per mask. */
-    private static final int LONGEST_SIDE = 1 << 20;
+    private static final int MAX_SIDE = 1 << 20;
 
     private final Size size;
     private final int pixels;
@@ -28,13 +28,13 @@ public final class RunBuilder {
         if (!sides || size.area() > Integer.MAX_VALUE) {
             throw SaccadeException.user(
                     "mask: got size %s, expected sides of at most %d and at most %d pixels",
-                    size, LONGEST_SIDE, Integer.MAX_VALUE);
+                    size, MAX_SIDE, Integer.MAX_VALUE);
         }
         return (int) size.area();
     }
 
     private static boolean isSide(int pixels) {
-        return pixels >= 0 && pixels <= LONGEST_SIDE;
+        return pixels >= 0 && pixels <= MAX_SIDE;
     }
 
     /** Adds an untrusted run; odd indices are foreground. */

@@ -134,7 +134,7 @@ class RankEnvironmentTest {
                 "RANK=1 WORLD_SIZE=4 LOCAL_RANK=2 MASTER_ADDR=a | torchrun | LOCAL_RANK: got 2,"
                         + " expected the local rank, a number from 0 to 1",
                 "RANK=1 WORLD_SIZE=4 MASTER_ADDR=a MASTER_PORT=65536 | torchrun | MASTER_PORT: got"
-                        + " 65536, expected a port of rank 0, a number from 1 to 65535",
+                        + " 65536, expected the port of rank 0, a number from 1 to 65535",
                 "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 WORLD_SIZE=4 MASTER_ADDR=a | mpirun"
                         + " | WORLD_SIZE is 4, but OMPI_COMM_WORLD_SIZE is 2; unset one of the two",
                 "SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_NTASKS=2 | srun | neither MASTER_ADDR nor"

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * Detects boxes in other formats than COCO's, by whether they fit into their images.
  *
  * <p>Boxes of good data sets also exceed their images: by rounding, by objects annotated beyond the
- * border, by slips of the mouse. Another format is therefore only reported if at least 98 % of all
+ * border, by imprecise clicks. Another format is therefore only reported if at least 98 % of all
  * boxes fit in that format, and many do not fit in COCO's:
  *
  * <ul>

@@ -42,7 +42,7 @@ public final class DataFolder {
                             String.join(" and ", paths),
                             root.isAbsolute()
                                     ? ""
-                                    : " (paths start from " + Path.of("").toAbsolutePath() + ")")
+                                    : " (relative to " + Path.of("").toAbsolutePath() + ")")
                     .withSettings("data");
         }
     }

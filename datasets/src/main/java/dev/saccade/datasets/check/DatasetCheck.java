@@ -106,10 +106,11 @@ public final class DatasetCheck {
         AnnotationTable table = builder.build();
         findings.requireUnique(
                 DATA_SET, "annotation", table.annotations().stream().mapToLong(Row::id));
-        Set<Long> wanted = table.categories(List.of());
-        Set<Long> masked = options.targets().hasMasks() ? wanted : Set.of();
-        new ObjectCheck(table, DATA_SET, wanted, masked).check(findings);
-        SmallObjects.warning(table, DATA_SET, wanted, options.transforms()).ifPresent(findings);
+        Set<Long> selectedIds = table.categories(List.of());
+        Set<Long> masked = options.targets().hasMasks() ? selectedIds : Set.of();
+        new ObjectCheck(table, DATA_SET, selectedIds, masked).check(findings);
+        SmallObjects.warning(table, DATA_SET, selectedIds, options.transforms())
+                .ifPresent(findings);
         ImageCheck.run(items.stream().map(Item::image).toList(), options, findings);
         if (options.targets().hasLabelMaps()) {
             int classes = dataset.semanticClasses();

@@ -107,7 +107,7 @@ final class DuplicateImages {
             if (first != null && first.part != image.part) {
                 messages.putIfAbsent(
                         image,
-                        "is by its name an augmented copy of "
+                        "is named like an augmented copy of "
                                 + name(first, image.part)
                                 + leak(first, image));
             }

@@ -22,10 +22,10 @@ final class DuplicateObjects {
     private DuplicateObjects() {}
 
     /** Returns a warning if objects of the selected categories are repeated. */
-    static Optional<Finding> warning(AnnotationTable table, String file, Set<Long> wanted) {
+    static Optional<Finding> warning(AnnotationTable table, String file, Set<Long> selectedIds) {
         Map<Long, List<LabeledObject>> perImage =
                 table.objects().stream()
-                        .filter(object -> wanted.contains(object.row().categoryId()))
+                        .filter(object -> selectedIds.contains(object.row().categoryId()))
                         .collect(
                                 Collectors.groupingBy(
                                         object -> object.image().id(),

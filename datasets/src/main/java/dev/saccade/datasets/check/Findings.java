@@ -22,8 +22,8 @@ public final class Findings implements Reporter {
 
     @Override
     public void accept(Finding finding) {
-        int alike = finding.isError() ? ++errors : ++warnings;
-        if (alike <= MAX_KEPT) {
+        int sameSeverity = finding.isError() ? ++errors : ++warnings;
+        if (sameSeverity <= MAX_KEPT) {
             kept.add(finding);
         }
     }

@@ -120,7 +120,8 @@ public final class ImageCheck {
     }
 
     /**
-     * If orientation keeps the size, the declared size does not reveal labels of the stored image.
+     * If rotation keeps the size, the declared size does not show whether labels refer to the
+     * stored image.
      */
     private static void warnOfOrientation(ImageHeader header, Consumer<String> warnings) {
         if (header.orientation() != 1 && header.size().equals(header.storedSize())) {

@@ -24,10 +24,11 @@ import java.util.stream.Collectors;
  * objects; an error if training drops most of them.
  *
  * @param file name of the data set in messages
- * @param wanted ids of the selected categories
+ * @param selectedIds ids of the selected categories
  * @param masked ids of categories that need outlines; empty unless masks are trained
  */
-public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, Set<Long> masked) {
+public record ObjectCheck(
+        AnnotationTable table, String file, Set<Long> selectedIds, Set<Long> masked) {
 
     /** Boxes of the official files exceed their images by fractions of a pixel. */
     static final double TOLERANCE = 1;
@@ -59,7 +60,7 @@ public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, 
             checkOutline(object, isRequired, outlines, faults);
         }
         outlines.fault(!masked.isEmpty()).ifPresent(fault -> faults.error(file, "%s", fault));
-        DuplicateObjects.warning(table, file, wanted).ifPresent(faults);
+        DuplicateObjects.warning(table, file, selectedIds).ifPresent(faults);
     }
 
     /**
@@ -73,7 +74,7 @@ public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, 
         int lost = 0;
         String first = "";
         for (LabeledObject object : all) {
-            if (!wanted.contains(object.row().categoryId())) {
+            if (!selectedIds.contains(object.row().categoryId())) {
                 continue;
             }
             Annotation annotation = object.row().withoutOutline(0);

@@ -25,8 +25,8 @@ public final class ObjectCounts {
     private ObjectCounts() {}
 
     /** Returns the statistics of a table for the selected class names; all if empty. */
-    public static ObjectStatistics count(AnnotationTable table, List<String> wanted) {
-        Set<Long> categories = table.categories(wanted);
+    public static ObjectStatistics count(AnnotationTable table, List<String> selectedNames) {
+        Set<Long> categories = table.categories(selectedNames);
         int usable = 0;
         int trained = 0;
         Set<Long> withBoxes = new HashSet<>();
@@ -56,7 +56,7 @@ public final class ObjectCounts {
                 images - withBoxes.size(),
                 new ObjectStatistics.Counts(boxes, (int) crowds, usable, trained),
                 new ObjectStatistics.Density(largest(perImage), largest(perClass)),
-                perClass(table, wanted),
+                perClass(table, selectedNames),
                 perSize(table));
     }
 
@@ -64,12 +64,13 @@ public final class ObjectCounts {
         return counts.entrySet().stream().mapToInt(Multiset.Entry::getCount).max().orElse(0);
     }
 
-    private static Map<String, Integer> perClass(AnnotationTable table, List<String> wanted) {
+    private static Map<String, Integer> perClass(
+            AnnotationTable table, List<String> selectedNames) {
         Map<Long, String> names = new HashMap<>();
         Map<String, Integer> counts = new LinkedHashMap<>();
         for (AnnotationTable.Category category : table.categories()) {
             names.putIfAbsent(category.id(), category.name());
-            if (wanted.isEmpty() || wanted.contains(category.name())) {
+            if (selectedNames.isEmpty() || selectedNames.contains(category.name())) {
                 counts.put(category.name(), 0);
             }
         }

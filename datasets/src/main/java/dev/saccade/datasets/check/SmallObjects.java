@@ -43,7 +43,7 @@ public final class SmallObjects {
      * Returns a warning if many objects are small after the transforms; none without transforms.
      */
     public static Optional<Finding> warning(
-            AnnotationTable table, String file, Set<Long> wanted, List<Transform> transforms) {
+            AnnotationTable table, String file, Set<Long> selected, List<Transform> transforms) {
         if (transforms.isEmpty()) {
             return Optional.empty();
         }
@@ -55,7 +55,7 @@ public final class SmallObjects {
             Size size = object.image().size();
             Annotation annotation = object.row().withoutOutline(0);
             long category = object.row().categoryId();
-            if (wanted.contains(category) && TrainingTargets.isUsable(annotation, size)) {
+            if (selected.contains(category) && TrainingTargets.isUsable(annotation, size)) {
                 ImageScale scale =
                         scales.computeIfAbsent(size, s -> ImageScale.of(s).after(transforms));
                 double edge = Math.sqrt(annotation.box().area());

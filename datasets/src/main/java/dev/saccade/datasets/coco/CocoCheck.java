@@ -46,10 +46,10 @@ record CocoCheck(
         }
         CocoReferences references = new CocoReferences(table, file, images);
         references.check(classes, findings);
-        Set<Long> wanted = table.categories(classes);
-        Set<Long> masked = options.targets().hasMasks() ? wanted : Set.of();
-        new ObjectCheck(table, file, wanted, masked).check(findings);
-        SmallObjects.warning(table, file, wanted, options.transforms()).ifPresent(findings);
+        Set<Long> selected = table.categories(classes);
+        Set<Long> masked = options.targets().hasMasks() ? selected : Set.of();
+        new ObjectCheck(table, file, selected, masked).check(findings);
+        SmallObjects.warning(table, file, selected, options.transforms()).ifPresent(findings);
         checkImages(references, options, findings);
         return findings.report(ObjectCounts.count(table, classes));
     }

@@ -77,7 +77,7 @@ public final class CocoDataset implements Dataset {
      * @param classes the selected classes; all categories of the file if empty. Labels follow the
      *     order of the categories in the file in both cases, as in mmdetection
      * @param labelMaps folder of label maps beside the objects, such as {@code
-     *     stuffthingmaps/train2017}: PNGs named like the images, in which 255 is no class
+     *     stuffthingmaps/train2017}: PNGs named like the images, in which 255 means no class
      * @param labelMapClasses number of classes of the label maps
      */
     @Part("coco")
@@ -134,13 +134,16 @@ public final class CocoDataset implements Dataset {
     private CocoDataset(
             AnnotationTable table,
             List<Path> files,
-            List<String> wanted,
+            List<String> selectedNames,
             Optional<LabelMaps> labelMaps) {
         this.rows = table.images();
         this.files = List.copyOf(files);
         this.categories =
                 table.categories().stream()
-                        .filter(each -> wanted.isEmpty() || wanted.contains(each.name()))
+                        .filter(
+                                each ->
+                                        selectedNames.isEmpty()
+                                                || selectedNames.contains(each.name()))
                         .toList();
         this.labels =
                 IntStream.range(0, categories.size())

@@ -101,11 +101,11 @@ public final class CocoFiles {
 
     /** A folder that contains images of an annotation file, with criteria to compare folders. */
     private record Candidate(
-            Path folder, long found, int shared, long alike, int extra, int distance) {
+            Path folder, long found, int shared, long similarNames, int extra, int distance) {
 
         private static final Comparator<Candidate> BEST_FIRST =
                 Comparator.comparingInt(Candidate::shared)
-                        .thenComparingLong(Candidate::alike)
+                        .thenComparingLong(Candidate::similarNames)
                         .thenComparingLong(Candidate::found)
                         .reversed()
                         .thenComparingInt(Candidate::extra)
@@ -121,8 +121,8 @@ public final class CocoFiles {
                     names.stream().filter(name -> isThere(folder, name)).count(),
                     shared,
                     Sets.intersection(words(file), words(images)).size()
-                            + PathNames.contained(file.toString(), images.toString()),
-                    PathNames.extra(file.toString(), images.toString()),
+                            + PathNames.countContainedFolders(file.toString(), images.toString()),
+                    PathNames.countUnmatchedWords(file.toString(), images.toString()),
                     depth(parent) + depth(images) - 2 * shared);
         }
 

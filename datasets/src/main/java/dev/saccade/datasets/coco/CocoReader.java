@@ -349,7 +349,7 @@ final class CocoReader {
                         place,
                         "category " + category.id(),
                         "\"%s\" has no objects and is the supercategory of others; remove it from"
-                                + " categories, or a class without objects is trained",
+                                + " categories, otherwise the model gets a class without objects",
                         category.name());
             }
         }

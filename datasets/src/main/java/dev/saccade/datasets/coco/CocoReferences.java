@@ -25,9 +25,9 @@ import java.util.stream.Collectors;
  */
 record CocoReferences(AnnotationTable table, String file, Path folder) {
 
-    /** Reports every fault; {@code wanted} are the selected classes, all if empty. */
-    void check(List<String> wanted, Findings findings) {
-        checkContent(wanted, findings);
+    /** Reports every fault; {@code selectedClasses} are the selected classes, all if empty. */
+    void check(List<String> selectedClasses, Findings findings) {
+        checkContent(selectedClasses, findings);
         for (ImageRow image : table.images()) {
             if (locate(image.fileName()).isEmpty()) {
                 findings.errorAt(
@@ -39,12 +39,12 @@ record CocoReferences(AnnotationTable table, String file, Path folder) {
         }
     }
 
-    void checkContent(List<String> wanted, Findings findings) {
+    void checkContent(List<String> selectedClasses, Findings findings) {
         findings.requireUnique(file, "image", table.images().stream().mapToLong(ImageRow::id));
         findings.requireUnique(file, "annotation", table.annotations().stream().mapToLong(Row::id));
         findings.requireUnique(
                 file, "category", table.categories().stream().mapToLong(Category::id));
-        checkNames(wanted, findings);
+        checkNames(selectedClasses, findings);
         Set<Long> images = table.imagesById().keySet();
         Set<Long> categories = table.categories(List.of());
         for (Row row : table.annotations()) {
@@ -84,7 +84,7 @@ record CocoReferences(AnnotationTable table, String file, Path folder) {
         }
     }
 
-    private void checkNames(List<String> wanted, Findings findings) {
+    private void checkNames(List<String> selectedClasses, Findings findings) {
         SetMultimap<String, Long> ids = LinkedHashMultimap.create();
         table.categories().forEach(category -> ids.put(category.name(), category.id()));
         for (String name : ids.keySet()) {
@@ -99,7 +99,7 @@ record CocoReferences(AnnotationTable table, String file, Path folder) {
                         name);
             }
         }
-        for (String name : Sets.difference(new LinkedHashSet<>(wanted), ids.keySet())) {
+        for (String name : Sets.difference(new LinkedHashSet<>(selectedClasses), ids.keySet())) {
             findings.error(file, "class \"%s\" is not in its categories %s", name, ids.keySet());
         }
     }

@@ -102,14 +102,14 @@ final class JsonFields {
         return fields;
     }
 
-    Optional<String> scalar(String wanted) throws IOException {
+    Optional<String> scalar(String keyName) throws IOException {
         Optional<String> found = Optional.empty();
         if (!parser.isExpectedStartObjectToken()) {
             parser.skipChildren();
             return found;
         }
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
-            boolean isWanted = parser.currentName().equals(wanted);
+            boolean isWanted = parser.currentName().equals(keyName);
             if (parser.nextToken().isScalarValue() && isWanted) {
                 found = Optional.of(parser.getText());
             }

@@ -41,7 +41,7 @@ record LabelMaps(Path folder, int classes) {
         return of(image, fileName).read(code(), image.size());
     }
 
-    /** Reports all faults of the label maps of images, which are given with their file names. */
+    /** Reports all problems of the label maps; {@code images} maps images to their file names. */
     static void check(
             Optional<LabelMaps> maps,
             String file,

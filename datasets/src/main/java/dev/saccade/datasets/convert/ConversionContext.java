@@ -54,7 +54,7 @@ public final class ConversionContext implements Reporter {
         return folder.path(file).toString();
     }
 
-    /** Adds a note to the user about a decision, as a sentence. */
+    /** Adds a note for the user about a decision, as a full sentence. */
     public void note(String sentence) {
         notes.add(sentence);
     }

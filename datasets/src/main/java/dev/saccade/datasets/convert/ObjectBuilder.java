@@ -17,8 +17,8 @@ import java.util.Set;
 
 /**
  * Converts the shapes of an image to objects. Clips boxes, but keeps polygons, since masks are
- * clipped later. Shapes that are left out or clipped by more than a pixel are warnings, meaningless
- * shapes errors.
+ * clipped later. Skipped shapes, and shapes clipped by more than a pixel, are warnings; meaningless
+ * shapes are errors.
  */
 final class ObjectBuilder {
 
@@ -86,12 +86,19 @@ final class ObjectBuilder {
         } else if (box.right() < box.left() || box.bottom() < box.top()) {
             faults.error(
                     object.place(),
-                    "got box %s, expected left, top, right and bottom edge in ascending order",
+                    "got box %s, expected [left, top, right, bottom], right >= left, bottom >= top",
                     text);
         } else {
             clipped(object.place(), edges)
                     .map(b -> Annotation.of(0, label, b.x(), b.y(), b.width(), b.height()))
-                    .ifPresent(drawn -> add(object, drawn, drawn.box(), drawn.area(), ""));
+                    .ifPresent(
+                            annotation ->
+                                    add(
+                                            object,
+                                            annotation,
+                                            annotation.box(),
+                                            annotation.area(),
+                                            ""));
         }
     }
 
@@ -108,16 +115,16 @@ final class ObjectBuilder {
                 return;
             }
         }
-        Annotation drawn = Annotation.of(0, label, rings.toArray(double[][]::new));
-        Annotation.Bbox box = drawn.box();
+        Annotation annotation = Annotation.of(0, label, rings.toArray(double[][]::new));
+        Annotation.Bbox box = annotation.box();
         double[] edges = {box.x(), box.y(), box.x() + box.width(), box.y() + box.height()};
         Optional<Annotation.Bbox> inside = clipped(object.place(), edges);
-        if (inside.isPresent() && drawn.area() == 0) {
+        if (inside.isPresent() && annotation.area() == 0) {
             faults.warning(object.place(), "polygon has no area; left out");
         } else if (inside.isPresent()) {
-            double area = Math.min(drawn.area(), inside.get().area());
+            double area = Math.min(annotation.area(), inside.get().area());
             List<?> points = rings.stream().map(Doubles::asList).toList();
-            add(object, drawn, inside.get(), area, points);
+            add(object, annotation, inside.get(), area, points);
         }
     }
 
@@ -125,8 +132,8 @@ final class ObjectBuilder {
         if (mask.area() == 0) {
             faults.warning(object.place(), "mask has no pixel; left out");
         } else {
-            Annotation drawn = Annotation.of(0, label, mask);
-            add(object, drawn, drawn.box(), drawn.area(), mask.toCompressedString());
+            Annotation annotation = Annotation.of(0, label, mask);
+            add(object, annotation, annotation.box(), annotation.area(), mask.toCompressedString());
         }
     }
 
@@ -159,12 +166,17 @@ final class ObjectBuilder {
     }
 
     private void add(
-            ParsedObject object, Annotation drawn, Annotation.Bbox box, double area, Object shape) {
-        if (!seen.add(List.of(drawn.label(), box, shape))) {
+            ParsedObject object,
+            Annotation annotation,
+            Annotation.Bbox box,
+            double area,
+            Object shape) {
+        if (!seen.add(List.of(annotation.label(), box, shape))) {
             faults.warning(object.place(), "repeats an earlier object; used once");
             return;
         }
         Set<Annotation.Flag> flags = object.difficult() ? Set.of(Annotation.Flag.CROWD) : Set.of();
-        objects.add(new Annotation(0, drawn.label(), box, area, drawn.segmentation(), flags));
+        objects.add(
+                new Annotation(0, annotation.label(), box, area, annotation.segmentation(), flags));
     }
 }

@@ -21,7 +21,7 @@ import java.util.function.ToDoubleFunction;
  * @param categoryIds id of each class in COCO's format
  * @param images sorted by name
  * @param pixels encoding of the label maps, if pixels are labeled instead of objects
- * @param notes notes to the user on decisions while reading, as sentences
+ * @param notes notes for the user about decisions while reading, as full sentences
  * @param findings faults of the whole folder; images have their own
  */
 public record SourceLabels(
@@ -61,17 +61,17 @@ public record SourceLabels(
                 images(Split.TRAIN).stream().map(LabeledImage::source).distinct().toList();
         ToDoubleFunction<String> sample = source -> SeededRandom.of(seed, source).nextDouble();
         Comparator<String> bySample = Comparator.comparingDouble(sample);
-        Set<String> held = new HashSet<>(sources);
-        held.removeIf(source -> sample.applyAsDouble(source) >= fraction);
-        if (sources.size() > 1 && held.isEmpty()) {
-            sources.stream().min(bySample).ifPresent(held::add);
-        } else if (sources.size() > 1 && held.size() == sources.size()) {
-            sources.stream().max(bySample).ifPresent(held::remove);
+        Set<String> validation = new HashSet<>(sources);
+        validation.removeIf(source -> sample.applyAsDouble(source) >= fraction);
+        if (sources.size() > 1 && validation.isEmpty()) {
+            sources.stream().min(bySample).ifPresent(validation::add);
+        } else if (sources.size() > 1 && validation.size() == sources.size()) {
+            sources.stream().max(bySample).ifPresent(validation::remove);
         }
         List<LabeledImage> moved = new ArrayList<>(images);
         moved.replaceAll(
                 image ->
-                        image.isIn(Split.TRAIN) && held.contains(image.source())
+                        image.isIn(Split.TRAIN) && validation.contains(image.source())
                                 ? image.with(Split.VAL)
                                 : image);
         return with(moved);

@@ -26,7 +26,7 @@ import java.util.Optional;
  * exif_transpose} for unusual ones. As in {@code cv2}, XMP, ImageMagick's raw profiles in PNG, and
  * EXIF data of WebP have no effect; the last are reported.
  *
- * @param kind format according to the first bytes, whatever the suffix
+ * @param kind format according to the first bytes, regardless of the suffix
  * @param storedSize size of the stored pixels
  * @param channels values per pixel; 1 for palette indices
  * @param bits bits per value

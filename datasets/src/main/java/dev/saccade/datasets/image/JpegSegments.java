@@ -158,7 +158,7 @@ final class JpegSegments {
         return Arrays.copyOf(bytes, length);
     }
 
-    /** Counts the bytes between header segments, or last before the end, that are not padding. */
+    /** Counts bytes other than padding between header segments and right before the end marker. */
     int spare(int spareAtEnd) {
         spare.set(end - spareAtEnd, end);
         return (int)

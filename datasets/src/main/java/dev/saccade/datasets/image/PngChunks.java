@@ -177,8 +177,8 @@ final class PngChunks {
     }
 
     /**
-     * Drops chunks that pixels do not depend on; returns the same bytes if there are none. libpng
-     * prints damaged texts and profile names, including control characters.
+     * Drops chunks that do not affect the pixels, because libpng prints damaged texts and profile
+     * names, including control characters. Returns the same array if there are none.
      */
     static byte[] pixelsOnly(byte[] bytes) {
         PngChunks all = new PngChunks(bytes);

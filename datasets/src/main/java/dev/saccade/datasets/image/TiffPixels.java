@@ -168,18 +168,18 @@ final class TiffPixels {
         int last = LZW_CLEAR;
         int width = 9;
         int bits = 0;
-        int held = 0;
+        int available = 0;
         long length = 0;
         while (length < needed) {
-            while (held < width) {
+            while (available < width) {
                 if (!part.hasRemaining()) {
                     return length;
                 }
                 bits = bits << Byte.SIZE | Byte.toUnsignedInt(part.get());
-                held += Byte.SIZE;
+                available += Byte.SIZE;
             }
-            held -= width;
-            int code = bits >>> held & (1 << width) - 1;
+            available -= width;
+            int code = bits >>> available & (1 << width) - 1;
             if (code == LZW_END) {
                 return length;
             }

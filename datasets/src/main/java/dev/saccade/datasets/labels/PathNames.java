@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Compares the path of a label file with folders of images by the names in them, such as {@code
+ * Compares the path of a label file with image folders by the names in both, such as {@code
  * instances_train2017.json} with {@code images/train2017}.
  */
 public final class PathNames {
@@ -19,16 +19,16 @@ public final class PathNames {
     private PathNames() {}
 
     /** Returns the number of folders whose whole name, such as a date, is in the label path. */
-    public static int contained(String labels, String folders) {
+    public static int countContainedFolders(String labels, String folders) {
         String path = fold(labels);
         return (int) names(folders).stream().filter(name -> isIn(path, name)).count();
     }
 
     /**
-     * Returns the number of words missing in the label path, of folders that share a word with it:
-     * 1 for {@code images/train2017_backup}.
+     * Counts words that are missing in the label path, in folder names that share a word with it: 1
+     * for {@code images/train2017_backup}.
      */
-    public static int extra(String labels, String folders) {
+    public static int countUnmatchedWords(String labels, String folders) {
         Set<String> words = Set.copyOf(words(fold(labels)));
         int extra = 0;
         for (String name : names(folders)) {

@@ -49,7 +49,8 @@ final class BufferPool {
         int size = Math.toIntExact(numbers * type.getNumOfBytes());
         ByteBuffer buffer = idle(type).poll();
         if (buffer == null || buffer.capacity() < size) {
-            // Too small buffers are left to the garbage collector: sizes soon stop growing.
+            // Buffers that are too small are left to the garbage collector; sizes soon stop
+            // growing.
             buffer = ByteBuffer.allocateDirect(size).order(ByteOrder.nativeOrder());
         }
         return new Buffer(type, buffer.clear().limit(size), Optional.empty());

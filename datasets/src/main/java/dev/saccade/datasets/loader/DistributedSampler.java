@@ -11,8 +11,8 @@ import java.util.stream.IntStream;
  * The batches of one rank: rank r of W ranks has batches r, r + W, r + 2 W, … of each epoch.
  *
  * <p>So W ranks that accumulate A batches take the same steps as one process that accumulates W ·
- * A. Unlike PyTorch's class, no batch is repeated: in the last step of an epoch a rank may have one
- * batch less than others.
+ * A. Unlike PyTorch's class, no batch is repeated: in the last step of an epoch, a rank may have
+ * one batch fewer than others.
  *
  * @param all batches of all ranks
  * @param dropLast whether to drop last batches that do not suffice for all ranks
@@ -23,8 +23,8 @@ record DistributedSampler(Sampler all, int rank, int worldSize, boolean dropLast
     DistributedSampler {
         if (dropLast && all.batchesPerEpoch() < worldSize) {
             throw SaccadeException.user(
-                    "this model needs a batch for each of %s ranks in every step, but an epoch has"
-                            + " %s; start fewer ranks, or reduce data.batch_size",
+                    "every step of this model needs a batch for each of %s ranks, but an epoch has"
+                            + " %s batches; start fewer ranks, or reduce data.batch_size",
                     worldSize, all.batchesPerEpoch());
         }
     }

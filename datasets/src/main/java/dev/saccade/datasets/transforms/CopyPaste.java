@@ -99,13 +99,13 @@ public record CopyPaste(
 
     private int[] draw(int objects, SplittableRandom random) {
         int[] order = IntStream.range(0, objects).toArray();
-        int[] drawn = new int[random.nextInt(Math.min(objects + 1, maxNumPasted))];
-        for (int i = 0; i < drawn.length; i++) {
+        int[] picked = new int[random.nextInt(Math.min(objects + 1, maxNumPasted))];
+        for (int i = 0; i < picked.length; i++) {
             int k = random.nextInt(i, objects);
-            drawn[i] = order[k];
+            picked[i] = order[k];
             order[k] = order[i];
         }
-        return drawn;
+        return picked;
     }
 
     /** Pastes chosen objects of another sample, which is not changed. */

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Pads right and below with zeros after normalization, so padding has the mean color; padded pixels
- * of label maps are ignored.
+ * Pads the bottom and right with zeros after normalization, so padding has the mean color; padded
+ * pixels of label maps are ignored.
  *
  * @param size minimum height and width; longer edges are kept. If empty, the data's {@code
  *     crop_size} in training, or else multiples of {@code divisor}

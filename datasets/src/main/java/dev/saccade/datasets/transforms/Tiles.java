@@ -24,7 +24,7 @@ public record Tiles(List<Integer> size, double overlap, boolean whole) {
     public static final double OVERLAP = 0.2;
 
     private static final int MIN_EDGE = 16;
-    private static final int LONGEST_EDGE = 1 << 14;
+    private static final int MAX_EDGE = 1 << 14;
     private static final double MAX_OVERLAP = 0.9;
     private static final long MAX_TILES = 10_000;
 
@@ -32,7 +32,7 @@ public record Tiles(List<Integer> size, double overlap, boolean whole) {
         size = ImmutableList.copyOf(size);
         new Checks()
                 .size("size", size, 2, 2)
-                .each("size", size, MIN_EDGE, LONGEST_EDGE)
+                .each("size", size, MIN_EDGE, MAX_EDGE)
                 .inRange("overlap", overlap, 0, MAX_OVERLAP)
                 .throwIfAny();
     }
@@ -52,8 +52,8 @@ public record Tiles(List<Integer> size, double overlap, boolean whole) {
     }
 
     /** Sets whether detectors also predict the whole image. */
-    public Tiles whole(boolean wanted) {
-        return new Tiles(size, overlap, wanted);
+    public Tiles whole(boolean enabled) {
+        return new Tiles(size, overlap, enabled);
     }
 
     /** A part of an image: first column and row, and size. */

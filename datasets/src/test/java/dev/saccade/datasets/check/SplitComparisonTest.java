@@ -123,7 +123,7 @@ class SplitComparisonTest {
         comparison.complete(reports, Function.identity());
         assertEquals(List.of(), warnings("train"));
         assertContains(
-                "is by its name an augmented copy of image 1 of train", warnings("val").get(0));
+                "is named like an augmented copy of image 1 of train", warnings("val").get(0));
     }
 
     private Path map(String name, int... colors) throws IOException {

@@ -211,7 +211,7 @@ class CocoCheckTest {
                         + " stated area of 0 (3); the first dropped object is annotation 1 of image 1",
                 "[1, 2, 5, 6] | 'iscrowd': 1 | training uses only 0 of 3 objects; the rest are"
                         + " crowds (3)",
-                "[1, 2, 5, 6] | 'ignore': 1 | the rest are marked to be ignored (3)",
+                "[1, 2, 5, 6] | 'ignore': 1 | the rest are marked as ignored (3)",
                 "[1, 2, 0, 6] | 'iscrowd': 0 | the rest are without width or height (3)",
                 "[50, 2, 5, 6] | 'iscrowd': 0 | the rest are outside of their images (3)",
                 "[1, 2, 0.5, 6] | 'iscrowd': 0 | the rest are thinner than a pixel (3)",

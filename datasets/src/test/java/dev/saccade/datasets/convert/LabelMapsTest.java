@@ -160,6 +160,6 @@ class LabelMapsTest {
         gray("masks/0.png", 0, 1);
         assertTrue(
                 labels.findings(SourceFormat.MASKS).stream()
-                        .anyMatch(f -> f.contains("matches cam1/images/0.png or")));
+                        .anyMatch(f -> f.contains("matches cam1/images/0.png and")));
     }
 }

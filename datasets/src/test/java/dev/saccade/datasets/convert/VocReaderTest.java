@@ -127,8 +127,8 @@ class VocReaderTest {
         assertEquals(
                 List.of(
                         "ERROR Annotations/gone.xml: image gone.png does not exist",
-                        "ERROR Annotations/a.xml:4: got box [4.0, 4.0, 3.0, 9.0], expected left,"
-                                + " top, right and bottom edge in ascending order",
+                        "ERROR Annotations/a.xml:4: got box [4.0, 4.0, 3.0, 9.0], expected"
+                                + " [left, top, right, bottom], right >= left, bottom >= top",
                         "ERROR Annotations/a.xml:5: xmin: got \"1,5\", expected a decimal number",
                         "warning Annotations/a.xml:6: box [199.0, 4.0, 300.0, 9.0] lies outside of"
                                 + " 100x50; left out",

@@ -39,7 +39,7 @@ public final class CocoDetections {
         this.maskAreas = builder.maskAreas.build();
     }
 
-    /** Collects detections; all of them or none must have a mask. Not thread-safe. */
+    /** Collects detections; either all or none must have a mask. Not thread-safe. */
     public static final class Builder {
 
         private final ImmutableLongArray.Builder imageIds = ImmutableLongArray.builder();

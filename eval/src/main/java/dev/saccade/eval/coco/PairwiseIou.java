@@ -26,15 +26,15 @@ public interface PairwiseIou {
         ImmutableDoubleArray found = detections.boxes();
         return (detection, object) -> {
             int d = 4 * detection;
-            Annotation.Bbox wanted = groundTruth.object(object).box();
-            double width = shared(found.get(d), found.get(d + 2), wanted.x(), wanted.width());
-            double height = shared(found.get(d + 1), found.get(d + 3), wanted.y(), wanted.height());
+            Annotation.Bbox truth = groundTruth.object(object).box();
+            double width = shared(found.get(d), found.get(d + 2), truth.x(), truth.width());
+            double height = shared(found.get(d + 1), found.get(d + 3), truth.y(), truth.height());
             if (width <= 0 || height <= 0) {
                 return 0;
             }
             double intersection = width * height;
             double area = found.get(d + 2) * found.get(d + 3);
-            double objectArea = wanted.width() * wanted.height();
+            double objectArea = truth.width() * truth.height();
             return intersection
                     / (groundTruth.crowd(object) ? area : area + objectArea - intersection);
         };
@@ -45,18 +45,18 @@ public interface PairwiseIou {
             throw SaccadeException.user("mask AP: got detections without masks, expected masks");
         }
         List<Rle> found = detections.masks();
-        List<Rle> wanted = groundTruth.masks();
+        List<Rle> truth = groundTruth.masks();
         List<Rle.Bounds> foundBounds = found.stream().map(Rle::bounds).toList();
-        List<Rle.Bounds> wantedBounds = wanted.stream().map(Rle::bounds).toList();
+        List<Rle.Bounds> truthBounds = truth.stream().map(Rle::bounds).toList();
         return (detection, object) -> {
             Rle.Bounds d = foundBounds.get(detection);
-            Rle.Bounds g = wantedBounds.get(object);
+            Rle.Bounds g = truthBounds.get(object);
             boolean apart =
                     shared(d.x(), d.width(), g.x(), g.width()) <= 0
                             || shared(d.y(), d.height(), g.y(), g.height()) <= 0;
             return apart
                     ? 0
-                    : found.get(detection).iou(wanted.get(object), groundTruth.crowd(object));
+                    : found.get(detection).iou(truth.get(object), groundTruth.crowd(object));
         };
     }
 

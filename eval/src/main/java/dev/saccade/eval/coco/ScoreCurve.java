@@ -43,7 +43,7 @@ public record ScoreCurve(
                 : best(IntStream.range(0, STEPS + 1).mapToObj(this::at).toList());
     }
 
-    /** Returns the point with the highest F1, of equals the last; empty if all are 0. */
+    /** Returns the point with the highest F1, the last on ties; empty if all are 0. */
     static Optional<Point> best(Iterable<Point> points) {
         Optional<Point> best = Optional.empty();
         for (Point point : points) {

@@ -82,7 +82,7 @@ public record DetectionEvaluation(
     @Override
     public Map<String, Double> values() {
         ImmutableMap.Builder<String, Double> values = ImmutableMap.builder();
-        metrics.forEach(measured -> values.putAll(measured.values()));
+        metrics.forEach(result -> values.putAll(result.values()));
         return values.buildOrThrow();
     }
 

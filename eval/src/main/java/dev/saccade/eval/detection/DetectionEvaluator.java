@@ -43,12 +43,12 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
             @Default("mask") IouType areaOf, @Default("[1, 10, 100]") List<Integer> maxDets)
             implements Evaluator.Config {
 
-        private static final int MOST_LIMITS = 10;
+        private static final int MAX_LIMITS = 10;
 
         public Config {
             maxDets = List.copyOf(maxDets);
             new Checks()
-                    .size("max_dets", maxDets, 1, MOST_LIMITS)
+                    .size("max_dets", maxDets, 1, MAX_LIMITS)
                     .each("max_dets", maxDets, 1, 100_000_000)
                     .ascending("max_dets", maxDets)
                     .throwIfAny();
@@ -90,15 +90,15 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
 
     private final Dataset dataset;
     private final GroundTruth groundTruth;
-    private final List<CocoParameters> measured;
+    private final List<CocoParameters> allParameters;
     private final int threads;
     private final Instances[] predictions;
 
-    private DetectionEvaluator(Dataset dataset, List<CocoParameters> measured, int threads) {
+    private DetectionEvaluator(Dataset dataset, List<CocoParameters> allParameters, int threads) {
         this.dataset = dataset;
         this.groundTruth =
-                GroundTruth.collect(dataset, measured.get(measured.size() - 1).iouType());
-        this.measured = measured;
+                GroundTruth.collect(dataset, allParameters.get(allParameters.size() - 1).iouType());
+        this.allParameters = allParameters;
         this.threads = threads;
         this.predictions = new Instances[dataset.size()];
     }
@@ -122,7 +122,7 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
     @Override
     public Set<String> metrics() {
         CocoDetections none = new CocoDetections.Builder().build();
-        return measured.stream()
+        return allParameters.stream()
                 .map(parameters -> CocoMetrics.compute(groundTruth, none, parameters, 1))
                 .flatMap(metrics -> metrics.values().keySet().stream())
                 .collect(ImmutableSet.toImmutableSet());
@@ -161,6 +161,6 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
             checkState(predictions[i] != null, "no predictions for image %s", i);
             builder.add(dataset.image(i).id(), predictions[i]);
         }
-        return DetectionEvaluation.compute(groundTruth, builder.build(), measured, threads);
+        return DetectionEvaluation.compute(groundTruth, builder.build(), allParameters, threads);
     }
 }

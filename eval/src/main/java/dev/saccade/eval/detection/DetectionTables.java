@@ -40,9 +40,9 @@ public final class DetectionTables {
                             String.valueOf(row.maxDetections())));
         }
         MetricTable table = new MetricTable(List.of("metric", "IoU", "area", "detections"), rows);
-        for (CocoMetrics measured : metrics) {
-            String head = measured.parameters().iouType().name().toLowerCase(Locale.ROOT);
-            table = table.with(head, measured.summary().stream().map(SummaryRow::value));
+        for (CocoMetrics result : metrics) {
+            String head = result.parameters().iouType().name().toLowerCase(Locale.ROOT);
+            table = table.with(head, result.summary().stream().map(SummaryRow::value));
         }
         return table;
     }
@@ -54,9 +54,9 @@ public final class DetectionTables {
             rows.add(List.of(row.name(), String.valueOf(row.objects())));
         }
         MetricTable table = new MetricTable(List.of("class", "objects"), rows);
-        for (CocoMetrics measured : metrics) {
-            List<ClassMetrics> classes = measured.perClass();
-            String head = measured.parameters().iouType().prefix() + "AP";
+        for (CocoMetrics result : metrics) {
+            List<ClassMetrics> classes = result.perClass();
+            String head = result.parameters().iouType().prefix() + "AP";
             table =
                     table.with(head, classes.stream().map(ClassMetrics::ap))
                             .with(head + "50", classes.stream().map(ClassMetrics::ap50))
@@ -101,11 +101,11 @@ public final class DetectionTables {
                         .mapToObj(iou -> List.of(Text.format("%.2f", iou)))
                         .toList();
         MetricTable table = new MetricTable(List.of("IoU"), rows);
-        for (CocoMetrics measured : metrics) {
+        for (CocoMetrics result : metrics) {
             for (AreaRange area : AreaRange.values()) {
-                String head = measured.parameters().iouType().prefix() + "AP" + area.suffix();
+                String head = result.parameters().iouType().prefix() + "AP" + area.suffix();
                 IntStream thresholds = IntStream.range(0, rows.size());
-                table = table.with(head, thresholds.mapToObj(t -> measured.ap(t, area)));
+                table = table.with(head, thresholds.mapToObj(t -> result.ap(t, area)));
             }
         }
         return table;

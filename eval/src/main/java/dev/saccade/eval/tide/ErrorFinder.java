@@ -143,7 +143,7 @@ final class ErrorFinder {
         return detections.label(detection) == groundTruth.label(object);
     }
 
-    /** Returns the accepted object with the highest IoU; the first of equals. */
+    /** Returns the accepted object with the highest IoU; the first on ties. */
     private int best(int detection, int[] objects, IntPredicate kind) {
         int best = NONE;
         double bestIou = 0;

@@ -121,7 +121,7 @@ final class DetectionOperators {
             String part =
                     op.add(
                             "RoiAlign",
-                            // // 16 bits are not enough for coordinates.
+                            // 16 bits are not enough for coordinates.
                             List.of(op.cast(maps.get(l), type, DataType.FLOAT), boxes, image),
                             attribute("output_height", size.get(0)),
                             attribute("output_width", size.get(1)),

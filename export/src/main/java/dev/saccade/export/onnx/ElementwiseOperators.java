@@ -154,7 +154,7 @@ final class ElementwiseOperators {
 
     private static String floorDivide(Operator op) {
         String quotient = op.add("Div", op.tensor(0, op.type()), value(op, 1));
-        // // Integers here are not negative, so truncation is floor.
+        // Integers here are not negative, so truncation is floor.
         return op.type() == DataType.FLOAT ? op.add("Floor", quotient) : quotient;
     }
 

@@ -37,7 +37,7 @@ final class OnnxTypes {
         return type;
     }
 
-    /** Returns the type in which two are compared. */
+    /** Returns the type to which two types are promoted. */
     static DataType common(DataType a, DataType b) {
         ImmutableList<DataType> order = TYPES.values().asList();
         return order.indexOf(a) < order.indexOf(b) ? b : a;

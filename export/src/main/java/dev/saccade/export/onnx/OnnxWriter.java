@@ -67,7 +67,7 @@ public final class OnnxWriter {
                 .sorted()
                 .distinct()
                 .forEach(operator -> problems.add("%s", operator));
-        problems.throwIfAny("ONNX lacks these operators; use TorchScript");
+        problems.throwIfAny("operators not supported in ONNX export; use TorchScript");
     }
 
     /** Converts a graph. The opset must be one of {@link #OPSETS}. */

@@ -112,12 +112,12 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return node.value(place).sizes().size();
     }
 
-    /** Returns an argument as non-negative axis of the first tensor. */
+    /** Returns an axis argument as a non-negative axis of the first tensor. */
     int axis(int place) {
         return axis(place, axes(0));
     }
 
-    /** Returns an argument as one of {@code axes} non-negative axes. */
+    /** Returns an axis argument as a non-negative axis below {@code axes}. */
     int axis(int place, int axes) {
         return (int) Math.floorMod(integer(place), (long) axes);
     }

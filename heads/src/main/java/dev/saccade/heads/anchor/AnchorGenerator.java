@@ -23,8 +23,8 @@ import java.util.Map;
  */
 public final class AnchorGenerator {
 
-    private static final int MOST_PER_CELL = 256;
-    private static final long MOST_ANCHORS = 100_000_000;
+    private static final int MAX_PER_CELL = 256;
+    private static final long MAX_ANCHORS = 100_000_000;
 
     /** Builds one row of cells, then all rows, to keep the inner loops long. */
     private static final ScriptTemplate ANCHORS =
@@ -51,11 +51,11 @@ public final class AnchorGenerator {
     /** Rejects more anchors per cell than memory allows; published models use nine. */
     public static void check(String key, int scales, int ratios) {
         Checks.require(
-                scales * ratios <= MOST_PER_CELL,
+                scales * ratios <= MAX_PER_CELL,
                 key,
                 ratios + " values",
                 "at most %s anchors per cell; %s scales result in %s",
-                MOST_PER_CELL,
+                MAX_PER_CELL,
                 scales,
                 scales * ratios);
     }
@@ -146,11 +146,11 @@ public final class AnchorGenerator {
      */
     public NDArray anchors(NDArray base, int level, Size grid) {
         long count = grid.area() * anchorsPerCell();
-        if (count > MOST_ANCHORS) {
+        if (count > MAX_ANCHORS) {
             throw SaccadeException.user(
                     "got %d anchors on a map of %s cells, expected at most %d million; use"
                             + " smaller images",
-                    count, grid, MOST_ANCHORS / 1_000_000);
+                    count, grid, MAX_ANCHORS / 1_000_000);
         }
         NDArray cells = base.getManager().create(new Shape(grid.height(), grid.width(), 0));
         return ANCHORS.with(Map.of("stride", strides.get(level))).run(base, cells);

@@ -72,8 +72,8 @@ public final class AnchorGrid {
     }
 
     /**
-     * Returns the anchors at most {@code allowedBorder} pixels outside of an image; empty if all
-     * are. Negative for no limit.
+     * Returns the anchors that extend at most {@code allowedBorder} pixels beyond an image
+     * (negative: no limit); empty if all of them do.
      */
     public Optional<Inside> inside(ImageInfo image, double allowedBorder) {
         NDList positions = new NDList();
@@ -116,7 +116,9 @@ public final class AnchorGrid {
         }
     }
 
-    /** Computed in Java, because the number depends on sizes only; avoids a device read. */
+    /**
+     * Computes the positions on the host, since they depend on sizes only; avoids a device read.
+     */
     private NDArray insidePositions(int level, Size valid, int start, Border border) {
         Boxes cell = generator.baseAnchors(level);
         int stride = generator.stride(level);

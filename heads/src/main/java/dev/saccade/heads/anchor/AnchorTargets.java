@@ -43,7 +43,10 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
             NDArray avgFactor,
             GtInstances objects) {
 
-        /** Maps samples of the anchors inside (empty: all) back to all anchors. */
+        /**
+         * Maps targets of the inside anchors (empty: all) back to all anchors, as mmdetection's
+         * {@code unmap}.
+         */
         static ImageTargets of(
                 NDArray gtInds,
                 SamplingResult sampled,
@@ -53,7 +56,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
             NDList all = new NDList(gtInds, sampled.posMask(), sampled.negMask());
             if (inside.isPresent()) {
                 all =
-                        SPREAD.runAll(
+                        UNMAP.runAll(
                                 gtInds,
                                 sampled.posMask(),
                                 sampled.negMask(),
@@ -65,7 +68,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
         }
     }
 
-    private static final Script SPREAD =
+    private static final Script UNMAP =
             Script.compile(
                     "(gt_inds: Tensor, pos: Tensor, neg: Tensor, positions: Tensor, anchors:"
                             + " Tensor) -> Tuple[Tensor, Tensor, Tensor]",
@@ -102,7 +105,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
                     return (label, weight, positive, object, corners, torch.sum(torch.stack(factors)))
                     """);
 
-    private static final Script OF_POSITIVES =
+    private static final Script POSITIVE_BOXES =
             Script.compile(
                     "(indices: Tensor, weights: Tensor, objects: Tensor, corners: Tensor,"
                             + " anchors: Tensor) -> Tuple[Tensor, Tensor]",
@@ -135,7 +138,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
         for (int l = 0; l < grid.levels(); l++) {
             Positions positives = Positions.where(positive.get(l).flatten());
             NDList boxes =
-                    OF_POSITIVES.runAll(
+                    POSITIVE_BOXES.runAll(
                             positives.indices(),
                             positives.weights(),
                             objects.get(l).flatten(),

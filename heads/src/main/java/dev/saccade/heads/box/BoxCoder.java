@@ -15,7 +15,7 @@ public interface BoxCoder extends PartConfig {
 
     /**
      * Applies {@code [..., 4]} deltas to {@code [..., 4]} boxes, without clipping. Axes of size 1
-     * of the boxes broadcast. Differentiable by the deltas.
+     * of the boxes broadcast. Differentiable with respect to the deltas.
      */
     NDArray decode(NDArray boxes, NDArray deltas);
 }

@@ -29,10 +29,10 @@ public record GtInstances(NDArray boxes, NDArray labels, NDArray ignored) {
         List<Boxes> boxes = new ArrayList<>();
         List<int[]> labels = new ArrayList<>();
         for (Instances image : images) {
-            Instances learned = image.withArea();
-            boxes.add(learned.boxes());
-            boxes.add(learned.ignored());
-            labels.add(learned.labels());
+            Instances trained = image.withArea();
+            boxes.add(trained.boxes());
+            boxes.add(trained.ignored());
+            labels.add(trained.labels());
         }
         NDList corners =
                 Priors.split(

@@ -27,8 +27,9 @@ public record FocalLoss(
 
     /**
      * With {@code z = logit} for positives, {@code -logit} for negatives, and {@code u =
-     * sigmoid(-z)}: the loss is {@code -a u^gamma log(1 - u)}; its derivative by z is {@code a
-     * u^gamma (gamma (1 - u) log(1 - u) - u)}. The last line adds 0 to attach that gradient.
+     * sigmoid(-z)}: the loss is {@code -a u^gamma log(1 - u)}; its derivative with respect to z is
+     * {@code a u^gamma (gamma (1 - u) log(1 - u) - u)}. The last line adds 0 to attach that
+     * gradient.
      */
     private static final ScriptTemplate SCRIPT =
             ScriptTemplate.of(

@@ -33,7 +33,7 @@ public record RoiExtractor(
         @Default("56") double finestScale) {
 
     /** 2 GiB of floats; the masks of LVIS need half of it. */
-    private static final long MOST_VALUES = 1 << 29;
+    private static final long MAX_VALUES = 1 << 29;
 
     /** Logarithm of size over finest scale, as a level index; NaN sizes use the first level. */
     private static final ScriptTemplate LEVELS =
@@ -73,12 +73,12 @@ public record RoiExtractor(
     void checkMemory(String key, int regions, int channels) {
         long values = (long) regions * channels * outputSize * outputSize;
         Checks.require(
-                values <= MOST_VALUES,
+                values <= MAX_VALUES,
                 key + ".output_size",
                 outputSize,
                 "at most %d values for all regions of an image; %d regions with %d channels have"
                         + " %d",
-                MOST_VALUES,
+                MAX_VALUES,
                 regions,
                 channels,
                 values);

@@ -68,7 +68,8 @@ record RoiSamples(
     }
 
     /**
-     * Samples [S] of one image from {@code [N, 4]} candidates, with added ground-truth boxes first.
+     * [S] samples of one image from {@code [N, 4]} candidates, which start with the added
+     * ground-truth boxes.
      */
     private record ImageSamples(NDArray candidates, NDArray gtInds, Positions sampled) {}
 
@@ -91,7 +92,7 @@ record RoiSamples(
                             regions = annotate(List[Tensor], [])
                             images = annotate(List[Tensor], [])
                             counted = annotate(List[Tensor], [])
-                            learned = annotate(List[Tensor], [])
+                            assigned_gt = annotate(List[Tensor], [])
                             original = annotate(List[Tensor], [])
                             first = annotate(List[Tensor], [])
                             total = 0
@@ -99,7 +100,7 @@ record RoiSamples(
                             for n in range(torch.len(boxes)):
                               at = indices[n]
                               there = torch.gt(weights[n], 0)
-                              drawn = torch.index_select(boxes[n], 0, at)
+                              selected = torch.index_select(boxes[n], 0, at)
                               gt = torch.index_select(gt_inds[n], 0, at)
                               positive = torch.logical_and(there, torch.gt(gt, 0))
                               copies = 0
@@ -109,10 +110,10 @@ record RoiSamples(
                               slots = count
                               if slots > {num_pos}:
                                 slots = {num_pos}
-                              _0 = torch.append(regions, torch.where(torch.unsqueeze(there, 1), drawn, unit))
+                              _0 = torch.append(regions, torch.where(torch.unsqueeze(there, 1), selected, unit))
                               _1 = torch.append(images, torch.full_like(at, n))
                               _2 = torch.append(counted, weights[n])
-                              _3 = torch.append(learned, torch.where(positive, torch.add(gt, known), 0))
+                              _3 = torch.append(assigned_gt, torch.where(positive, torch.add(gt, known), 0))
                               _4 = torch.append(original, torch.logical_and(there, torch.ge(at, copies)))
                               _5 = torch.append(first, torch.arange(total, total + slots, dtype=4, device=device))
                               total = total + count
@@ -121,9 +122,9 @@ record RoiSamples(
                               _6 = torch.append(regions, unit)
                               _7 = torch.append(images, torch.zeros([1], dtype=4, device=device))
                               _8 = torch.append(counted, torch.zeros([1], dtype=6, device=device))
-                              _9 = torch.append(learned, torch.zeros([1], dtype=4, device=device))
+                              _9 = torch.append(assigned_gt, torch.zeros([1], dtype=4, device=device))
                               _10 = torch.append(original, torch.zeros([1], dtype=11, device=device))
-                            gt = torch.cat(learned)
+                            gt = torch.cat(assigned_gt)
                             slots = torch.cat(first)
                             shown = torch.cat([torch.full([1], {background}, dtype=3, device=device), torch.cat(labels)])
                             return (torch.cat(regions), torch.cat(images), torch.index_select(shown, 0, gt), torch.cat(counted), torch.cat(original), gt, slots, torch.gt(torch.index_select(gt, 0, slots), 0))

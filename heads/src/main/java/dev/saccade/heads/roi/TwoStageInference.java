@@ -51,7 +51,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
      * Scatters the rows of valid regions into all regions; the others get zero area and score minus
      * infinity.
      */
-    private static final Script AMONG_ALL =
+    private static final Script SCATTER_VALID =
             Script.compile(
                     "(boxes: Tensor, scores: Tensor, indices: Tensor, weights: Tensor,"
                             + " there: Tensor) -> Tuple[Tensor, Tensor]",
@@ -71,8 +71,8 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
                     return (torch.reshape(corners, [b, m * k, 4]), torch.reshape(given, [b, m, torch.size(scores, 1)]))
                     """);
 
-    /** Restores the boxes of some regions and gives them equal scores. */
-    private static final ScriptTemplate UNCHANGED =
+    /** Restores the boxes of some regions and gives all their classes the same score. */
+    private static final ScriptTemplate RESTORE_BOXES =
             ScriptTemplate.of(
                     "(boxes: Tensor, scores: Tensor, regions: Tensor, indices: Tensor,"
                             + " weights: Tensor) -> Tuple[Tensor, Tensor]",
@@ -83,9 +83,9 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
                     stays = torch.unsqueeze(known, 2)
                     corners = torch.where(stays, region, torch.index_select(of_box, 0, indices))
                     of_class = torch.flatten(scores, 0, 1)
-                    alike = torch.masked_fill(torch.index_select(of_class, 0, indices), known, {score})
+                    equal_scores = torch.masked_fill(torch.index_select(of_class, 0, indices), known, {score})
                     of_box = torch.index_copy(of_box, 0, indices, corners)
-                    of_class = torch.index_copy(of_class, 0, indices, alike)
+                    of_class = torch.index_copy(of_class, 0, indices, equal_scores)
                     return (torch.reshape(of_box, torch.size(boxes)), torch.reshape(of_class, torch.size(scores)))
                     """);
 
@@ -212,7 +212,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
                         .decode(
                                 rois.boxes().expandDims(1),
                                 deltas.reshape(rois.size(), deltas.getShape().get(1) / 4, 4));
-        NDList all = AMONG_ALL.runAll(boxes, scores, found.indices(), found.weights(), valid);
+        NDList all = SCATTER_VALID.runAll(boxes, scores, found.indices(), found.weights(), valid);
         return new ScoredBoxes(view.metas.clip(all.get(0)), all.get(1));
     }
 
@@ -226,7 +226,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         Positions stay = Positions.where(isAtTop.logicalAnd(proposals.validMask()).reshape(-1));
         float score = 1f / (head.numClasses() + 1);
         NDList changed =
-                UNCHANGED
+                RESTORE_BOXES
                         .with(Map.of("boxes", Math.max(1, boxes), "score", score))
                         .runAll(
                                 scored.boxes(),
@@ -253,7 +253,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         return withMasks;
     }
 
-    /** Returns boxes rounded by the round trip through the network input. */
+    /** Converts boxes to network input coordinates and back, which rounds them like mmdetection. */
     private static Boxes rounded(ImageInfo image, Boxes boxes) {
         return image.toOriginal(image.fromOriginal(boxes));
     }

@@ -48,20 +48,20 @@ public record PixelCrossEntropy(
     /**
      * Adds the loss and the number of correct pixels of one band to {@code sums}, and the gradient
      * to {@code dx}. {@code x} has the width of the labels and the height of the logits; {@code
-     * shares} are the row weights of the resize; the shape of {@code place} holds the first rows of
-     * {@code x} and of the labels.
+     * row_weights} are the row weights of the resize; the shape of {@code place} holds the first
+     * rows of {@code x} and of the labels.
      */
     private static final Script STEP =
             Script.compile(
-                    "(x: Tensor, dx: Tensor, sums: Tensor, shares: Tensor, place: Tensor,"
+                    "(x: Tensor, dx: Tensor, sums: Tensor, row_weights: Tensor, place: Tensor,"
                             + " labels: Tensor, weights: Tensor, scale: Tensor) -> Tensor",
                     """
                     first = torch.size(place, 0)
-                    last = first + torch.size(shares, 1)
+                    last = first + torch.size(row_weights, 1)
                     top = torch.size(place, 1)
-                    bottom = top + torch.size(shares, 0)
+                    bottom = top + torch.size(row_weights, 0)
                     rows = torch.reshape(torch.slice(x, 0, first, last), [last - first, -1])
-                    scores = torch.reshape(torch.mm(shares, rows), [-1, torch.size(x, 2)])
+                    scores = torch.reshape(torch.mm(row_weights, rows), [-1, torch.size(x, 2)])
                     label = torch.reshape(torch.slice(labels, 0, top, bottom), [-1])
                     valid = torch.ge(label, 0)
                     index = torch.clamp(label, 0)
@@ -78,7 +78,7 @@ public record PixelCrossEntropy(
                     slope = torch.mul_(slope, torch.unsqueeze(torch.mul(weight, scale), 1))
                     slopes = torch.reshape(slope, [bottom - top, -1])
                     target = torch.view(torch.slice(dx, 0, first, last), [last - first, -1])
-                    out = torch.addmm_(target, torch.t(shares), slopes)
+                    out = torch.addmm_(target, torch.t(row_weights), slopes)
                     return sums
                     """);
 
@@ -114,8 +114,8 @@ public record PixelCrossEntropy(
     }
 
     /**
-     * Returns two scalars: the weighted loss sum, differentiable by the logits, and the number of
-     * correct pixels.
+     * Returns two scalars: the weighted loss sum, differentiable with respect to the logits, and
+     * the number of correct pixels.
      *
      * @param logits {@code [N, K, h, w]}
      * @param labels {@code [N, H, W]} int64 in [0, K) or {@link LabelMap#IGNORE}
@@ -153,7 +153,10 @@ public record PixelCrossEntropy(
                 : Tensors.of(manager, Floats.toArray(classWeight), shape);
     }
 
-    /** Returns the gradient by the logits, {@code [N, h, w, K]}, and adds to the sums. */
+    /**
+     * Returns the gradient of the loss with respect to the logits, {@code [N, h, w, K]}; adds to
+     * the sums.
+     */
     private NDArray gradient(BilinearResize resize, NDArray logits, NDArray labels, NDArray sums) {
         NDList each = new NDList();
         for (int n = 0; n < logits.getShape().get(0); n++) {

@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Distinct class colors. After eight hand-picked ones, each is as far as possible from all before
- * in Oklab (Ottosson, 2020), as in Glasbey et al., Colour Displays for Categorical Images, 2007.
+ * Distinct class colors. After eight hand-picked ones, each is as far as possible from all previous
+ * colors in Oklab (Ottosson, 2020), as in Glasbey et al., Colour Displays for Categorical Images,
+ * 2007.
  */
 public final class ClassColors {
 

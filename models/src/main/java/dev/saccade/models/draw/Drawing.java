@@ -32,8 +32,7 @@ import java.util.function.Function;
  * An image with predictions drawn on it, as {@code predict} writes it.
  *
  * <pre>{@code
- * Path photo = Path.of("photo.jpg");
- * Drawing.of(photo, detector.detect(photo)).save(Path.of("found.jpg"));
+ * Path image = Path.of("photo.jpg");
  * }</pre>
  *
  * <p>The image is read and drawn by {@link #save} and {@link #toImage}, on every call.

@@ -73,12 +73,12 @@ public final class LabelLayout {
 
     private double cost(Place place) {
         double names = placed.stream().mapToDouble(place::shared).sum();
-        double shares = 0;
+        double hiddenFractions = 0;
         for (int i = 0; i < objects.size(); i++) {
             double shared =
                     place.shared(objects.x1(i), objects.y1(i), objects.x2(i), objects.y2(i));
-            shares += shared > 0 ? shared / objects.area(i) : 0;
+            hiddenFractions += shared > 0 ? shared / objects.area(i) : 0;
         }
-        return NAME_OVER_OBJECT * names / (place.width * place.height) + shares;
+        return NAME_OVER_OBJECT * names / (place.width * place.height) + hiddenFractions;
     }
 }

@@ -77,7 +77,7 @@ public final class MeanScoreMap implements AutoCloseable {
     }
 
     /**
-     * Returns the most probable class of every pixel, the first of equals. Without augmentation,
+     * Returns the most probable class of every pixel, the first on ties. Without augmentation,
      * softmax is skipped, as it keeps the order.
      */
     public LabelMap labels() {

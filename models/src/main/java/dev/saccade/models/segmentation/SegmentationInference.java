@@ -17,15 +17,15 @@ import java.util.function.UnaryOperator;
 public record SegmentationInference(UnaryOperator<NDArray> network, boolean alignCorners) {
 
     /** Runs the network on a whole image, {@code [1, 3, H, W]}, which is closed. */
-    public ScoreMap whole(NDArray pixels, Size wanted) {
-        return scores(pixels).resize(wanted, alignCorners);
+    public ScoreMap whole(NDArray pixels, Size target) {
+        return scores(pixels).resize(target, alignCorners);
     }
 
     /**
      * Runs the network on sliding windows of an image, {@code [1, 3, H, W]}. The image is closed
      * with the scores; each window is computed when a tile of its rows is requested.
      */
-    public ScoreMap sliding(NDArray pixels, SlidingWindow window, int numClasses, Size wanted) {
+    public ScoreMap sliding(NDArray pixels, SlidingWindow window, int numClasses, Size target) {
         NDManager manager = pixels.getManager();
         Size size = size(pixels);
         SlidingMap mean =
@@ -42,7 +42,7 @@ public record SegmentationInference(UnaryOperator<NDArray> network, boolean alig
                         manager,
                         tile -> mean.part(tile, manager, numClasses),
                         free)
-                .resize(wanted, alignCorners);
+                .resize(target, alignCorners);
     }
 
     /** Returns the logits at input size. Closes the input. */

@@ -16,7 +16,7 @@ final class SlidingMap implements AutoCloseable {
 
     private final List<Tile> windows;
     private final Function<Tile, ScoreMap> scores;
-    private final Map<Tile, ScoreMap> held = new HashMap<>();
+    private final Map<Tile, ScoreMap> computed = new HashMap<>();
 
     SlidingMap(List<Tile> windows, Function<Tile, ScoreMap> scores) {
         this.windows = windows;
@@ -39,7 +39,7 @@ final class SlidingMap implements AutoCloseable {
                         counts[y * width + x]++;
                     }
                 }
-                ScoreMap map = held.computeIfAbsent(window, scores);
+                ScoreMap map = computed.computeIfAbsent(window, scores);
                 try (NDArray part = map.part(common.from(window.top(), window.left()));
                         NDArray sum = sums.get(place.index())) {
                     sum.addi(part);
@@ -53,9 +53,9 @@ final class SlidingMap implements AutoCloseable {
 
     /** Closes the windows outside these rows. */
     private void free(int top, int bottom) {
-        for (Tile window : List.copyOf(held.keySet())) {
+        for (Tile window : List.copyOf(computed.keySet())) {
             if (window.bottom() <= top || window.top() >= bottom) {
-                held.remove(window).close();
+                computed.remove(window).close();
             }
         }
     }

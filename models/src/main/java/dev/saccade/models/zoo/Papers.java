@@ -32,7 +32,7 @@ public record Papers(Map<String, Source> sources, Map<String, String> reasons) {
      *
      * @param size width and height of the input for multiply-adds
      * @param cells rows with cells separated by {@code |}; the first row names the columns
-     * @param omitted rows and columns of the paper that are left out
+     * @param omitted rows and columns of the paper that are not listed
      */
     public record Table(
             String title,

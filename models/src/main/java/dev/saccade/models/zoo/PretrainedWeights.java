@@ -135,8 +135,8 @@ public final class PretrainedWeights {
     }
 
     /**
-     * Returns whether these weights have all parameters of a backbone that classifiers have.
-     * Position tables of other sizes fit, as they are interpolated.
+     * Returns whether these weights have all backbone parameters that classifiers have. Position
+     * tables of other sizes fit, as they are interpolated.
      */
     public boolean fits(Backbone.Config backbone) {
         return fits(backbone, shapes(backbone));

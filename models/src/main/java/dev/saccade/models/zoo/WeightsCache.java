@@ -119,8 +119,8 @@ final class WeightsCache {
                 try (FileChannel channel =
                                 FileChannel.open(
                                         lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                        FileLock held = lock(channel, target)) {
-                    log.debug("downloading weights file={} lock={}", target, held);
+                        FileLock fileLock = lock(channel, target)) {
+                    log.debug("downloading weights file={} lock={}", target, fileLock);
                     // Another process may have downloaded the file in the meantime.
                     if (!Files.exists(target)) {
                         download(weights, mirror, check, progress);

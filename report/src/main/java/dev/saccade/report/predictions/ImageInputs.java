@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  * Images and videos named directly or by folder.
  *
  * @param faults a message for each missing file and each folder without images
- * @param notes messages about images that were left out
+ * @param notes messages about skipped images
  */
 public record ImageInputs(
         List<Path> images, List<Path> videos, List<String> faults, List<String> notes) {

@@ -102,7 +102,7 @@ public final class Pictures {
         return picture(name);
     }
 
-    /** Writes an augmented sample and a thumbnail. Returns the name of both. */
+    /** Writes an augmented sample and a thumbnail. Returns their common file name. */
     public String write(Sample sample) {
         Mat picture = ObjectCanvas.picture(sample, classes);
         try {

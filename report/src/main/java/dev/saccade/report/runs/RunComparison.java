@@ -144,7 +144,7 @@ public final class RunComparison {
         }
     }
 
-    /** Returns the images that all runs show, if task and classes are equal. */
+    /** Returns the images that all runs have in common; none if tasks or classes differ. */
     private Examples examples() {
         List<Examples> all =
                 runs.stream()

@@ -24,7 +24,7 @@ public record RunFolder(Path path) {
         return folder;
     }
 
-    /** Rejects a folder that is not empty. The output of ranks may be in it already. */
+    /** Rejects a non-empty folder, but allows the output of ranks, which is written first. */
     public void requireEmpty() {
         if (!Files.exists(path)) {
             return;
@@ -39,7 +39,7 @@ public record RunFolder(Path path) {
             }
         } catch (IOException e) {
             throw SaccadeException.io(
-                    e, "%s: cannot be used as run folder: %s", path, e.getMessage());
+                    e, "%s: cannot be used as a run folder: %s", path, e.getMessage());
         }
     }
 

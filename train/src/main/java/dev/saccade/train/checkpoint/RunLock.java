@@ -22,7 +22,10 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Locks a run folder against a second training. The lock ends with its process; the file stays. */
+/**
+ * Locks a run folder against a second training. The lock is released when the process ends; the
+ * file remains.
+ */
 public final class RunLock {
 
     private static final Logger log = LoggerFactory.getLogger(RunLock.class);

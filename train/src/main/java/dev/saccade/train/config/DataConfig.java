@@ -49,7 +49,7 @@ public record DataConfig(
                 .inRange("batch_size", batchSize, 1, 10_000)
                 .inRange("workers", workers, 1, 1000)
                 .throwIfAny();
-        // // Repeated images would distort the metrics.
+        // Repeated images would distort the metrics.
         Checks.require(
                 val.filter(ClassBalancedDataset.Config.class::isInstance).isEmpty(),
                 "val",
@@ -95,15 +95,15 @@ public record DataConfig(
     }
 
     private static void checkAlone(List<Transform> transforms) {
-        List<String> needy =
+        List<String> mixing =
                 transforms.stream()
                         .filter(Transform::needsOtherSamples)
                         .map(PartConfig::type)
                         .toList();
         Checks.require(
-                needy.isEmpty(),
+                mixing.isEmpty(),
                 "val_transforms",
-                needy,
-                "transforms without other images, which are available only in training");
+                mixing,
+                "transforms of a single image; mixing images is possible only in training");
     }
 }

@@ -37,7 +37,7 @@ public final class Hooks implements AutoCloseable {
         this.members = ImmutableList.copyOf(members);
     }
 
-    /** Builds the hooks of a config. Errors name the hook and close the ones before it. */
+    /** Builds the hooks of a config. Errors name the hook and close the previous hooks. */
     public static Hooks build(List<? extends Hook.Config> configs) {
         List<Hook> built = new ArrayList<>();
         try {

@@ -44,8 +44,8 @@ public record StepReport(
     }
 
     /**
-     * Returns means over steps, with the counters of the last step. Non-finite values, as of steps
-     * skipped in float16, are ignored; NaN if no value is finite.
+     * Returns means over steps, with the counters of the last step. Non-finite values, such as in
+     * steps skipped in float16, are ignored; NaN if no value is finite.
      */
     public static StepReport mean(List<StepReport> steps) {
         StepReport last = steps.get(steps.size() - 1);

@@ -37,7 +37,7 @@ public final class JsonLog extends LogFile {
             return file;
         }
         try {
-            // // A crash may leave bytes after the last line that are not text.
+            // A crash may leave bytes after the last line that are not text.
             String kept =
                     new String(Files.readAllBytes(file), UTF_8)
                             .lines()

@@ -23,7 +23,7 @@ import java.util.zip.CRC32C;
  */
 public final class TensorBoardLog implements LogWriter {
 
-    // // Fields of tensorflow.Event.
+    // Fields of tensorflow.Event.
     private static final int WALL_TIME = 1;
     private static final int STEP = 2;
     private static final int FILE_VERSION = 3;
@@ -93,7 +93,7 @@ public final class TensorBoardLog implements LogWriter {
     }
 
     private static void picture(ProtoMessage summary, String tag, byte[] png) {
-        // // PNG width and height are in the first 8 bytes of the first chunk.
+        // PNG width and height are in the first 8 bytes of the first chunk.
         ByteBuffer header = ByteBuffer.wrap(png);
         int rgb = 3;
         ProtoMessage image =

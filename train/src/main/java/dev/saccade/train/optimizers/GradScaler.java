@@ -22,7 +22,7 @@ public record GradScaler(double scale, int growthTracker) {
         if (growthTracker + 1 < GROWTH_INTERVAL) {
             return new GradScaler(scale, growthTracker + 1);
         }
-        // // As in PyTorch, the scale must remain finite in float32.
+        // As in PyTorch, the scale must remain finite in float32.
         double grown = scale * GROWTH_FACTOR;
         return new GradScaler(grown > Float.MAX_VALUE ? scale : grown, 0);
     }

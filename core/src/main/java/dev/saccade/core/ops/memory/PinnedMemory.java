@@ -54,7 +54,7 @@ public final class PinnedMemory implements AutoCloseable {
     }
 
     /**
-     * Copies to the device of a manager, in order with other GPU work; no copy if it is the CPU.
+     * Copies to the device of a manager, in order with other GPU work; does not copy on the CPU.
      */
     public NDArray copyTo(NDManager manager, Shape shape) {
         String device = Text.format("torch.device(\"%s\")", Devices.name(manager.getDevice()));

@@ -24,7 +24,9 @@ public final class Kernels {
             Sets.immutableEnumSet(
                     DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT16, DataType.UNKNOWN);
 
-    /** An argument for a CPU scalar; libtorch caches the result of operators without tensors. */
+    /**
+     * An argument for a CPU scalar; libtorch caches the result of operators that take no tensors.
+     */
     public static final String TOKEN = "x";
 
     private static final Map<Integer, Boolean> GPUS = new ConcurrentHashMap<>();
@@ -51,7 +53,7 @@ public final class Kernels {
         numbers("allow_tf32", TOKEN, allowed);
     }
 
-    /** Returns the result of an operator without tensors. */
+    /** Returns the number computed by an operator that takes no tensors. */
     public static float number(String operator, Object... arguments) {
         return Script.evaluate(Script.expression("ops.saccade." + operator, arguments));
     }

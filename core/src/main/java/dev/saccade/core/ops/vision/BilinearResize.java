@@ -79,7 +79,7 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
         return run(COLUMNS, x, to.width());
     }
 
-    /** Returns the gradient by the input of {@link #columns}. */
+    /** Returns the gradient with respect to the input of {@link #columns}. */
     public NDArray columnsBackward(NDArray dy) {
         return run(COLUMNS_BACKWARD, dy, from.width());
     }
@@ -107,9 +107,9 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
      * @return {@code [output rows, output columns, K]}
      */
     public static NDArray part(NDArray x, Band rows, Band columns) {
-        try (NDArray rowShares = rows.weights(x);
-                NDArray columnShares = columns.weights(x)) {
-            return Autocast.off(() -> PART.run(x, rowShares, columnShares));
+        try (NDArray rowWeights = rows.weights(x);
+                NDArray columnWeights = columns.weights(x)) {
+            return Autocast.off(() -> PART.run(x, rowWeights, columnWeights));
         }
     }
 

@@ -39,8 +39,8 @@ record MaskBitmaps(NDArray bitmaps, NDArray sizes) {
                     """);
 
     static MaskBitmaps draw(NDManager manager, List<Rle> masks) {
-        List<Rle> drawn = masks.isEmpty() ? List.of(NONE) : masks;
-        return new MaskBitmaps(bitmaps(manager, drawn), sizes(manager, drawn));
+        List<Rle> nonEmpty = masks.isEmpty() ? List.of(NONE) : masks;
+        return new MaskBitmaps(bitmaps(manager, nonEmpty), sizes(manager, nonEmpty));
     }
 
     private static NDArray bitmaps(NDManager manager, List<Rle> masks) {

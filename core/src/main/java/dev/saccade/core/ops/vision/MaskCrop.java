@@ -32,10 +32,10 @@ public final class MaskCrop {
 
     /** Transfers masks, which may differ in size, to the device of an array. */
     public static MaskCrop onDeviceOf(NDArray array, List<Rle> masks) {
-        boolean drawn = !DynamicShapes.areAllowedFor(array) && Kernels.isFusedFor(array);
+        boolean useBitmaps = !DynamicShapes.areAllowedFor(array) && Kernels.isFusedFor(array);
         return new MaskCrop(
                 masks,
-                drawn
+                useBitmaps
                         ? Optional.of(MaskBitmaps.draw(array.getManager(), masks))
                         : Optional.empty());
     }

@@ -86,17 +86,18 @@ final class CocoFileReader implements LabelReader {
             String place = context.place(file) + ": image " + data.imageId(i);
             String name = data.fileNames().get(i);
             Optional<String> found = names.of(name);
-            ParsedImage drawn = new ParsedImage(place);
-            drawn.setImage(found, name + " in " + context.place(names.base()));
-            drawn.setSplit(split.or(() -> found.flatMap(Split::ofPath)));
-            drawn.declare(data.imageSize(i).width(), data.imageSize(i).height());
+            ParsedImage parsed = new ParsedImage(place);
+            parsed.setImage(found, name + " in " + context.place(names.base()));
+            parsed.setSplit(split.or(() -> found.flatMap(Split::ofPath)));
+            parsed.declare(data.imageSize(i).width(), data.imageSize(i).height());
             String source = data.source(i);
             found.ifPresent(image -> sources.put(image, source));
             for (Annotation object : data.annotations(i)) {
                 String category = data.classes().get(object.label());
-                drawn.objects().add(new ParsedObject(place, category, new Outline.Labeled(object)));
+                parsed.objects()
+                        .add(new ParsedObject(place, category, new Outline.Labeled(object)));
             }
-            images.add(drawn);
+            images.add(parsed);
         }
     }
 

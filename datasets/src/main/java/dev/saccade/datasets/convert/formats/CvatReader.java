@@ -94,16 +94,17 @@ final class CvatReader implements LabelReader {
         }
 
         private void readImage(XmlElement element) {
-            ParsedImage drawn = new ParsedImage(element.place());
+            ParsedImage parsed = new ParsedImage(element.place());
             for (XmlElement shape : element.children()) {
                 if (NO_OBJECTS.contains(shape.name())) {
                     leftOut.merge(shape.name(), 1, Integer::sum);
                 } else {
-                    drawn.attempt(
+                    parsed.attempt(
                             shape.place(),
                             () ->
                                     outline(shape)
-                                            .ifPresent(o -> drawn.objects().add(object(shape, o))));
+                                            .ifPresent(
+                                                    o -> parsed.objects().add(object(shape, o))));
                 }
             }
             String name = element.attribute("name").orElse("");
@@ -112,12 +113,12 @@ final class CvatReader implements LabelReader {
             List<String> folders =
                     List.of(parent + "images/" + subset + "/", parent + "images/", parent);
             Optional<String> image = context.folder().findFrom(folders, name);
-            drawn.setImage(image, name);
-            drawn.setSplit(Split.named(subset).or(() -> image.flatMap(Split::ofPath)));
-            drawn.declare(
+            parsed.setImage(image, name);
+            parsed.setSplit(Split.named(subset).or(() -> image.flatMap(Split::ofPath)));
+            parsed.declare(
                     element.attribute("width").map(Ints::tryParse).orElse(0),
                     element.attribute("height").map(Ints::tryParse).orElse(0));
-            images.add(drawn.limitFindings());
+            images.add(parsed.limitFindings());
         }
     }
 

@@ -39,8 +39,8 @@ final class LabelMapPairs {
         } else if (nearest.size() > 1) {
             context.error(
                     place,
-                    "matches %s; expected one image of this name",
-                    String.join(" or ", nearest));
+                    "matches %s; expected one image with this name",
+                    String.join(" and ", nearest));
         } else if (byImage.putIfAbsent(nearest.get(0), new Pair(nearest.get(0), map, split))
                 != null) {
             context.error(

@@ -71,7 +71,7 @@ final class LabelMeReader implements LabelReader {
 
         private final SourceFolder folder;
         private final String file;
-        private final ParsedImage drawn;
+        private final ParsedImage parsed;
         private String imagePath = "";
         private boolean hasData;
         private boolean hasShapes;
@@ -81,26 +81,26 @@ final class LabelMeReader implements LabelReader {
         File(SourceFolder folder, String file) {
             this.folder = folder;
             this.file = file;
-            this.drawn = new ParsedImage(folder.path(file).toString());
+            this.parsed = new ParsedImage(folder.path(file).toString());
         }
 
         ParsedImage read() {
-            drawn.attempt(drawn.place(), this::parse);
-            drawn.declare(width, height);
-            drawn.setSplit(Split.ofPath(file));
-            image().ifPresent(image -> drawn.setImage(image, image));
-            if (drawn.image().isEmpty() && hasData && SourceFolder.isImage(imagePath)) {
+            parsed.attempt(parsed.place(), this::parse);
+            parsed.declare(width, height);
+            parsed.setSplit(Split.ofPath(file));
+            image().ifPresent(image -> parsed.setImage(image, image));
+            if (parsed.image().isEmpty() && hasData && SourceFolder.isImage(imagePath)) {
                 String suffix = imagePath.substring(imagePath.lastIndexOf('.'));
-                drawn.setImage(SourceFolder.stem(file) + suffix, file);
-            } else if (drawn.image().isEmpty()) {
-                drawn.fault(
+                parsed.setImage(SourceFolder.stem(file) + suffix, file);
+            } else if (parsed.image().isEmpty()) {
+                parsed.fault(
                         "image %s does not exist%s",
                         imagePath,
                         hasData
                                 ? "; imageData is only read if imagePath has an image suffix"
                                 : ", and imageData is missing");
             }
-            return drawn.limitFindings();
+            return parsed.limitFindings();
         }
 
         private Optional<String> image() {
@@ -113,7 +113,7 @@ final class LabelMeReader implements LabelReader {
             }
             List<String> same = folder.imagesOf(SourceFolder.stem(file));
             if (same.size() > 1) {
-                drawn.fault(
+                parsed.fault(
                         "may belong to %s; set imagePath to one of them",
                         String.join(" or ", same));
             }
@@ -129,23 +129,23 @@ final class LabelMeReader implements LabelReader {
                     JsonLocation at = Json.location(e, json);
                     throw SaccadeException.user(
                             "%s:%d:%d: invalid JSON: %s",
-                            drawn.place(),
+                            parsed.place(),
                             at.getLineNr(),
                             at.getColumnNr(),
                             e.getOriginalMessage());
                 }
             } catch (IOException e) {
                 throw SaccadeException.io(
-                        e, "%s: cannot be read: %s", drawn.place(), e.getMessage());
+                        e, "%s: cannot be read: %s", parsed.place(), e.getMessage());
             }
             if (!hasShapes) {
-                drawn.fault("has no shapes; expected a LabelMe file");
+                parsed.fault("has no shapes; expected a LabelMe file");
             }
         }
 
         private void readFile(JsonParser json) throws IOException {
             if (json.nextToken() != JsonToken.START_OBJECT) {
-                throw SaccadeException.user("%s: expected an object with shapes", drawn.place());
+                throw SaccadeException.user("%s: expected an object with shapes", parsed.place());
             }
             while (json.nextToken() == JsonToken.FIELD_NAME) {
                 String key = json.currentName();
@@ -164,21 +164,21 @@ final class LabelMeReader implements LabelReader {
         }
 
         private String at(JsonParser json) {
-            return drawn.place() + ":" + json.currentTokenLocation().getLineNr();
+            return parsed.place() + ":" + json.currentTokenLocation().getLineNr();
         }
 
         private void readShapes(JsonParser json) throws IOException {
             hasShapes = true;
             if (!json.isExpectedStartArrayToken()) {
-                drawn.error(at(json), "shapes: expected a list");
+                parsed.error(at(json), "shapes: expected a list");
                 return;
             }
             while (json.nextToken() != JsonToken.END_ARRAY) {
                 if (json.currentToken() == JsonToken.START_OBJECT) {
                     Shape shape = readShape(json);
-                    drawn.attempt(shape.place, () -> add(shape));
+                    parsed.attempt(shape.place, () -> add(shape));
                 } else {
-                    drawn.error(at(json), "expected a shape");
+                    parsed.error(at(json), "expected a shape");
                     json.skipChildren();
                 }
             }
@@ -228,7 +228,7 @@ final class LabelMeReader implements LabelReader {
 
         private void add(Shape shape) {
             if (shape.label.equals(IGNORED)) {
-                drawn.warning(
+                parsed.warning(
                         shape.place,
                         "%s is left out; detections in that area count as false positives",
                         IGNORED);
@@ -237,12 +237,12 @@ final class LabelMeReader implements LabelReader {
             } else if (!Doubles.asList(shape.points).stream().allMatch(Double::isFinite)) {
                 throw SaccadeException.user("points: expected pairs of numbers");
             } else if (NO_OBJECTS.contains(shape.type)) {
-                drawn.warning(shape.place, "a %s is not an object; left out", shape.type);
+                parsed.warning(shape.place, "a %s is not an object; left out", shape.type);
             } else if (shape.label.equals(BACKGROUND)) {
                 cut(shape.place, outline(shape));
             } else {
                 List<Outline> outlines = List.of(outline(shape));
-                drawn.objects()
+                parsed.objects()
                         .add(
                                 new ParsedObject(
                                         shape.place, shape.label, shape.group, outlines, false));
@@ -298,8 +298,8 @@ final class LabelMeReader implements LabelReader {
                         hole.points().length / 2, Hole.MAX_POINTS);
             }
             try {
-                if (!new Hole(hole).cut(drawn.objects())) {
-                    drawn.warning(
+                if (!new Hole(hole).cut(parsed.objects())) {
+                    parsed.warning(
                             shapePlace,
                             "%s overlaps no earlier shape, so it cuts nothing; move it after the"
                                     + " shapes that it is a hole of",

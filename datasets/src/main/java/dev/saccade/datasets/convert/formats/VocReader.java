@@ -97,21 +97,21 @@ final class VocReader implements LabelReader {
 
         private final SourceFolder folder;
         private final String file;
-        private final ParsedImage drawn;
+        private final ParsedImage parsed;
         private String imageName = "";
 
         File(SourceFolder folder, String file) {
             this.folder = folder;
             this.file = file;
-            this.drawn = new ParsedImage(folder.path(file).toString());
+            this.parsed = new ParsedImage(folder.path(file).toString());
         }
 
         ParsedImage read() {
-            drawn.attempt(
-                    drawn.place(),
+            parsed.attempt(
+                    parsed.place(),
                     () -> XmlElement.forEach(folder.path(file), "annotation", this::read));
-            drawn.setImage(image(), imageName.isEmpty() ? "of this name" : imageName);
-            return drawn.limitFindings();
+            parsed.setImage(image(), imageName.isEmpty() ? "of this name" : imageName);
+            return parsed.limitFindings();
         }
 
         /** Returns the image with the name of the file; otherwise the image named in the file. */
@@ -137,7 +137,7 @@ final class VocReader implements LabelReader {
                             .filter(path -> NameKey.of(SourceFolder.fileName(path)).equals(key))
                             .findFirst();
             if (image.isEmpty()) {
-                drawn.fault(
+                parsed.fault(
                         "may belong to %s; set <filename> to one of them",
                         String.join(" or ", images));
             }
@@ -148,16 +148,16 @@ final class VocReader implements LabelReader {
             switch (element.name()) {
                 case "filename" -> imageName = element.text();
                 case "size" ->
-                        drawn.declare(
+                        parsed.declare(
                                 Ints.tryParse(element.text("width")),
                                 Ints.tryParse(element.text("height")));
                 case "object" -> {
-                    if (drawn.objects().size() == MAX_OBJECTS) {
+                    if (parsed.objects().size() == MAX_OBJECTS) {
                         throw SaccadeException.user(
                                 "%s: got more than %d objects; split the file",
                                 element.place(), MAX_OBJECTS);
                     }
-                    drawn.attempt(drawn.place(), () -> add(element));
+                    parsed.attempt(parsed.place(), () -> add(element));
                 }
                 default -> {}
             }
@@ -188,7 +188,7 @@ final class VocReader implements LabelReader {
                     new Outline.Box(
                             box.x(), box.y(), box.x() + box.width(), box.y() + box.height());
             boolean isDifficult = object.text("difficult").matches("1|true");
-            drawn.objects()
+            parsed.objects()
                     .add(new ParsedObject(object.place(), name, "", List.of(outline), isDifficult));
         }
 

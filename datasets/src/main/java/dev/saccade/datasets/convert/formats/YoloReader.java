@@ -51,25 +51,25 @@ final class YoloReader implements LabelReader {
 
     private static ParsedImage read(
             ConversionContext context, YoloData data, String image, Optional<String> labels) {
-        ParsedImage drawn = new ParsedImage(context.place(labels.orElse(image)));
-        drawn.setImage(image, image);
-        drawn.setSplit(data.splits().get(image));
+        ParsedImage parsed = new ParsedImage(context.place(labels.orElse(image)));
+        parsed.setImage(image, image);
+        parsed.setSplit(data.splits().get(image));
         labels.ifPresent(
                 file ->
-                        drawn.attempt(
-                                drawn.place(),
-                                () -> readLines(context.folder().path(file), data, drawn)));
-        return drawn.limitFindings();
+                        parsed.attempt(
+                                parsed.place(),
+                                () -> readLines(context.folder().path(file), data, parsed)));
+        return parsed.limitFindings();
     }
 
-    private static void readLines(Path file, YoloData data, ParsedImage drawn) {
+    private static void readLines(Path file, YoloData data, ParsedImage parsed) {
         List<TextFile.Line> lines = TextFile.lines(file);
         if (lines.size() > MAX_OBJECTS) {
             throw SaccadeException.user(
                     "%s: got %d lines, expected at most %d", file, lines.size(), MAX_OBJECTS);
         }
         for (TextFile.Line line : lines) {
-            drawn.attempt(line.place(), () -> drawn.objects().addAll(read(line, data)));
+            parsed.attempt(line.place(), () -> parsed.objects().addAll(read(line, data)));
         }
     }
 

@@ -31,8 +31,8 @@ public final class NearestPaths {
                         .thenComparing(path -> !path.equals(SourceFolder.parent(labels)))
                         .thenComparing(
                                 path -> -words(path).stream().filter(words::contains).count())
-                        .thenComparingInt(path -> -PathNames.contained(labels, path))
-                        .thenComparingInt(path -> PathNames.extra(labels, path));
+                        .thenComparingInt(path -> -PathNames.countContainedFolders(labels, path))
+                        .thenComparingInt(path -> PathNames.countUnmatchedWords(labels, path));
         String first = paths.stream().min(order).orElseThrow();
         return paths.stream().filter(path -> order.compare(path, first) == 0).toList();
     }

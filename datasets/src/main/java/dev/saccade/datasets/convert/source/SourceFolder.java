@@ -86,8 +86,8 @@ public final class SourceFolder {
         return ImageNames.isImage(file);
     }
 
-    private ImmutableList<String> matching(Predicate<String> wanted) {
-        return files.stream().filter(wanted).collect(ImmutableList.toImmutableList());
+    private ImmutableList<String> matching(Predicate<String> condition) {
+        return files.stream().filter(condition).collect(ImmutableList.toImmutableList());
     }
 
     public Optional<String> first(String... candidates) {
@@ -185,7 +185,7 @@ public final class SourceFolder {
                             .filter(paths::contains)
                             .filter(p -> !p.isEmpty() || rest.equals(".") || rest.equals("./"))
                             .findFirst()
-                            .or(() -> alike(candidates));
+                            .or(() -> sameKey(candidates));
             int slash = end.indexOf('/');
             if (found.isPresent() || slash < 0) {
                 return found;
@@ -194,7 +194,7 @@ public final class SourceFolder {
         }
     }
 
-    private Optional<String> alike(List<String> candidates) {
+    private Optional<String> sameKey(List<String> candidates) {
         return candidates.stream()
                 .flatMap(path -> only(pathsByKey.get(NameKey.of(path))).stream())
                 .filter(path -> !path.isEmpty())

@@ -153,8 +153,8 @@ public final class XmlElement {
         return element;
     }
 
-    public List<XmlElement> children(String wanted) {
-        return children.stream().filter(child -> child.name.equals(wanted)).toList();
+    public List<XmlElement> children(String childName) {
+        return children.stream().filter(child -> child.name.equals(childName)).toList();
     }
 
     /** Returns the stripped text of the descendant at a path of names, without its children. */
