@@ -17,7 +17,7 @@ import java.util.Set;
  * Saccade's models for DJL's {@link ai.djl.repository.zoo.Criteria}.
  *
  * <p>DJL finds this zoo of all recipes automatically. It contains no weights and downloads none;
- * pass a checkpoint as argument:
+ * pass a checkpoint as an argument:
  *
  * <pre>{@code
  * Criteria.builder()

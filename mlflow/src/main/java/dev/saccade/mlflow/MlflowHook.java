@@ -40,7 +40,8 @@ public final class MlflowHook implements Hook {
     /**
      * Settings of the hook.
      *
-     * @param uri of the server; the variable {@code MLFLOW_TRACKING_TOKEN} is sent as bearer token
+     * @param uri of the server; the variable {@code MLFLOW_TRACKING_TOKEN} is sent as the bearer
+     *     token
      * @param experiment name of the experiment, created if missing
      */
     @Part("mlflow")

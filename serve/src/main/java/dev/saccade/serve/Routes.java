@@ -130,7 +130,7 @@ final class Routes extends Handler.Abstract {
                     "%s %s: expected %s",
                     method,
                     route,
-                    predict ? "POST with an image as body" : "GET");
+                    predict ? "POST with an image as the body" : "GET");
         } else if (predict) {
             predict(exchange);
         } else if (route.equals("/metrics")) {

@@ -98,7 +98,7 @@ public final class ConversionContext implements Reporter {
         if (!others.isEmpty()) {
             warning(
                     folder.toString(),
-                    "%s without %s, such as %s, %s left out",
+                    "%s without %s, such as %s, %s skipped",
                     Count.of(others.size(), "image"),
                     missing,
                     others.get(0),

@@ -120,7 +120,7 @@ final class ObjectBuilder {
         double[] edges = {box.x(), box.y(), box.x() + box.width(), box.y() + box.height()};
         Optional<Annotation.Bbox> inside = clipped(object.place(), edges);
         if (inside.isPresent() && annotation.area() == 0) {
-            faults.warning(object.place(), "polygon has no area; left out");
+            faults.warning(object.place(), "polygon has no area; skipped");
         } else if (inside.isPresent()) {
             double area = Math.min(annotation.area(), inside.get().area());
             List<?> points = rings.stream().map(Doubles::asList).toList();
@@ -130,7 +130,7 @@ final class ObjectBuilder {
 
     private void addMask(ParsedObject object, int label, Rle mask) {
         if (mask.area() == 0) {
-            faults.warning(object.place(), "mask has no pixel; left out");
+            faults.warning(object.place(), "mask has no pixel; skipped");
         } else {
             Annotation annotation = Annotation.of(0, label, mask);
             add(object, annotation, annotation.box(), annotation.area(), mask.toCompressedString());
@@ -148,10 +148,10 @@ final class ObjectBuilder {
         double bottom = Math.min(size.height(), edges[3]);
         String box = "box " + Arrays.toString(edges);
         if (edges[0] == edges[2] || edges[1] == edges[3]) {
-            faults.warning(place, "%s has no area; left out", box);
+            faults.warning(place, "%s has no area; skipped", box);
             return Optional.empty();
         } else if (right <= left || bottom <= top) {
-            faults.warning(place, "%s lies outside of %s; left out", box, size.widthFirst());
+            faults.warning(place, "%s lies outside of %s; skipped", box, size.widthFirst());
             return Optional.empty();
         }
         double out =

@@ -64,9 +64,9 @@ class CvatReaderTest {
         assertEquals(1, read.images(Split.VAL).size());
         assertEquals(
                 List.of(
-                        "warning annotations.xml: left out 1 <polyline>, which have no box or"
+                        "warning annotations.xml: skipped 1 <polyline>, which have no box or"
                                 + " outline",
-                        "warning annotations.xml: left out 1 <tag>, which have no box or outline",
+                        "warning annotations.xml: skipped 1 <tag>, which have no box or outline",
                         "warning .: 1 of 3 objects have a box but no outline; they are kept for"
                                 + " models of boxes, but models of masks reject them"),
                 labels.findings(read));

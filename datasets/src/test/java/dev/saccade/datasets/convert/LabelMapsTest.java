@@ -97,7 +97,7 @@ class LabelMapsTest {
                 List.of(
                         "ERROR ImageSets/Segmentation/val.txt:2: file c.png does not exist",
                         "warning .: 1 image without a label map, such as JPEGImages/b.png, is"
-                                + " left out"),
+                                + " skipped"),
                 labels.findings(read));
     }
 

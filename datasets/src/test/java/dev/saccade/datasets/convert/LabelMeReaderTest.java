@@ -129,7 +129,7 @@ class LabelMeReaderTest {
                         "ERROR a.json:6: shape has no label",
                         "ERROR a.json:7: shape_type mask is not supported; expected polygon,"
                                 + " rectangle or circle",
-                        "warning a.json:8: a point is not an object; left out",
+                        "warning a.json:8: a point is not an object; skipped",
                         "ERROR a.json:9: points: expected pairs of numbers",
                         "ERROR a.json:10: got a rectangle of 2 numbers, expected two opposite"
                                 + " corners",
@@ -154,7 +154,7 @@ class LabelMeReaderTest {
         labels.image("c.png", 10, 10);
         assertEquals(
                 List.of(
-                        "warning .: 1 image without a label file, such as c.png, is left out",
+                        "warning .: 1 image without a label file, such as c.png, is skipped",
                         "ERROR b.json: labels a.png, which a.json also labels; remove one of the"
                                 + " two files"),
                 labels.findings(SourceFormat.LABELME));
@@ -166,7 +166,7 @@ class LabelMeReaderTest {
         write("b.json", "gone.p\\ud800ng", "\"QUJD\"", shape("cat", "polygon", "null", TRIANGLE));
         assertEquals(
                 List.of(
-                        "warning .: 1 image without a label file, such as a.png, is left out",
+                        "warning .: 1 image without a label file, such as a.png, is skipped",
                         "ERROR b.json: image gone.p\\ud800ng does not exist; imageData is"
                                 + " only read if imagePath has an image suffix",
                         "ERROR c.json: imageData is not base64: Illegal character '!' (code 0x21) in"

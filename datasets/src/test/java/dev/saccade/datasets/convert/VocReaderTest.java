@@ -92,7 +92,7 @@ class VocReaderTest {
                 List.of(
                         "ERROR ImageSets/Main/train.txt:2: file gone.xml does not exist",
                         "warning .: 1 of 3 labeled images are in no list of ImageSets/Main/;"
-                                + " left out"),
+                                + " skipped"),
                 labels.findings(read));
     }
 
@@ -131,7 +131,7 @@ class VocReaderTest {
                                 + " [left, top, right, bottom], right >= left, bottom >= top",
                         "ERROR Annotations/a.xml:5: xmin: got \"1,5\", expected a decimal number",
                         "warning Annotations/a.xml:6: box [199.0, 4.0, 300.0, 9.0] lies outside of"
-                                + " 100x50; left out",
+                                + " 100x50; skipped",
                         "ERROR Annotations/a.xml:7: object has no bndbox with xmin, ymin, xmax and"
                                 + " ymax",
                         "ERROR Annotations/a.xml:8: object has no name",

@@ -160,7 +160,7 @@ class YoloReaderTest {
         labels.text("labels/val/orphan.txt", "0 0.5 0.5 0.2 0.4");
         assertEquals(
                 List.of(
-                        "warning labels/val/orphan.txt: labels have no image; left out",
+                        "warning labels/val/orphan.txt: labels have no image; skipped",
                         "warning .: 2 of 3 objects have a box but no outline; they are kept for"
                                 + " models of boxes, but models of masks reject them",
                         "ERROR labels/train/a.txt:1: got class 2, expected 0 to 1, for 2 names in"
@@ -176,12 +176,12 @@ class YoloReaderTest {
                         "ERROR labels/train/a.txt:6: got 50, expected fractions of the image,"
                                 + " 0 to 1",
                         "warning labels/train/a.txt:7: box [50.0, 15.0, 50.0, 35.0] has no area;"
-                                + " left out",
+                                + " skipped",
                         "warning labels/train/a.txt:9: repeats an earlier object; used once",
                         "warning labels/train/a.txt:10: box [80.0, 15.0, 120.0, 35.0] exceeds"
                                 + " 100x50; clipped",
                         "warning labels/train/a.txt:11: box [50.0, 25.0, 70.0, 25.0] has no area;"
-                                + " left out",
+                                + " skipped",
                         "ERROR labels/train/a.txt:12: got class 0.5, expected 0 to 1, for 2 names"
                                 + " in data.yaml"),
                 labels.findings(SourceFormat.YOLO));

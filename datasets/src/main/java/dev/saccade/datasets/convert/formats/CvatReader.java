@@ -57,7 +57,7 @@ final class CvatReader implements LabelReader {
                     (name, count) ->
                             context.warning(
                                     context.place(file),
-                                    "left out %d <%s>, which have no box or outline",
+                                    "skipped %d <%s>, which have no box or outline",
                                     count,
                                     name));
         }

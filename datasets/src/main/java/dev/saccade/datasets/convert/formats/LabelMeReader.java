@@ -230,14 +230,14 @@ final class LabelMeReader implements LabelReader {
             if (shape.label.equals(IGNORED)) {
                 parsed.warning(
                         shape.place,
-                        "%s is left out; detections in that area count as false positives",
+                        "%s is skipped; detections in that area count as false positives",
                         IGNORED);
             } else if (shape.label.isEmpty()) {
                 throw SaccadeException.user("shape has no label");
             } else if (!Doubles.asList(shape.points).stream().allMatch(Double::isFinite)) {
                 throw SaccadeException.user("points: expected pairs of numbers");
             } else if (NO_OBJECTS.contains(shape.type)) {
-                parsed.warning(shape.place, "a %s is not an object; left out", shape.type);
+                parsed.warning(shape.place, "a %s is not an object; skipped", shape.type);
             } else if (shape.label.equals(BACKGROUND)) {
                 cut(shape.place, outline(shape));
             } else {

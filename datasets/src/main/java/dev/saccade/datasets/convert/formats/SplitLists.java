@@ -70,7 +70,7 @@ final class SplitLists {
         } else if (left > 0) {
             context.warning(
                     folder.toString(),
-                    "%d of %d %s are in no list of %s; left out",
+                    "%d of %d %s are in no list of %s; skipped",
                     left,
                     files.size(),
                     what,

@@ -193,7 +193,7 @@ final class YoloFiles {
                             Count.of(images.size(), "image"), images.iterator().next()));
         } else {
             for (String file : orphans) {
-                context.warning(context.place(file), "labels have no image; left out");
+                context.warning(context.place(file), "labels have no image; skipped");
             }
         }
     }
