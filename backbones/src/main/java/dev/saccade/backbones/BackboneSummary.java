@@ -6,11 +6,11 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 
 import dev.saccade.core.Libtorch;
+import dev.saccade.core.components.Backbone;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.conversion.NamePattern;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.script.MultiplyAdds;
-import dev.saccade.core.parts.Backbone;
-import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Size;
 
 import java.util.List;

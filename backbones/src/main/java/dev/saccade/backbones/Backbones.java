@@ -1,15 +1,15 @@
 package dev.saccade.backbones;
 
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.PartProvider;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.ComponentProvider;
 
 import java.util.List;
 
 /** Registers the backbones for configs. */
-public final class Backbones implements PartProvider {
+public final class Backbones implements ComponentProvider {
 
     @Override
-    public List<Class<? extends PartConfig>> parts() {
+    public List<Class<? extends ComponentConfig>> components() {
         return List.of(
                 ResNet.Config.class,
                 Pvt.Config.class,

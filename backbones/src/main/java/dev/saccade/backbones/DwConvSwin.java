@@ -7,16 +7,16 @@ import ai.djl.nn.Parameter;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
+import dev.saccade.core.components.Variant;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.ScriptTemplate;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
-import dev.saccade.core.parts.Variant;
 
 import java.util.List;
 import java.util.Map;
@@ -38,7 +38,7 @@ public final class DwConvSwin extends SwinFamily {
      *     channel
      * @param kernelSize odd
      */
-    @Part("dwconv_swin")
+    @Component("dwconv_swin")
     @Variant(name = "tiny")
     @Variant(name = "tiny_heads_1", settings = "num_heads: [1, 1, 1, 1]")
     @Variant(name = "tiny_heads_1x", settings = "num_heads: [3, 6, 12, 24]")

@@ -5,6 +5,10 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
+import dev.saccade.core.components.Variant;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.nn.Conv2d;
@@ -19,10 +23,6 @@ import dev.saccade.core.ops.attention.Windows;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.script.Tracer;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
-import dev.saccade.core.parts.Variant;
 
 import java.util.Map;
 
@@ -43,7 +43,7 @@ public final class DwNet extends SwinFamily {
      * @param dynamic whether filters are predicted; requires batches of at least two images in
      *     training
      */
-    @Part("dwnet")
+    @Component("dwnet")
     @Variant(name = "tiny")
     @Variant(name = "base", settings = "embed_dim: 128, depths: [2, 2, 18, 2], drop_path_rate: 0.3")
     @Variant(name = "dynamic_tiny", settings = "dynamic: true")

@@ -7,6 +7,10 @@ import ai.djl.nn.Parameter;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.backbones.FilterNorm.Activation;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
+import dev.saccade.core.components.Variant;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
@@ -15,10 +19,6 @@ import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.attention.DepthwiseAttention;
 import dev.saccade.core.ops.attention.RelativePositionBias;
 import dev.saccade.core.ops.attention.WindowRegion;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
-import dev.saccade.core.parts.Variant;
 
 import java.util.List;
 import java.util.Optional;
@@ -74,7 +74,7 @@ public final class DynamicConvSwin extends SwinFamily {
      * @param biasOutside whether the relative position bias is added after the activation; unused
      *     by depth-wise attention
      */
-    @Part("dynamic_conv_swin")
+    @Component("dynamic_conv_swin")
     @Variant(name = "softmax_tiny", settings = "attention: softmax")
     @Variant(name = "none_tiny", settings = "attention: none")
     @Variant(name = "scaling_tiny", settings = SCALED)

@@ -9,6 +9,7 @@ import ai.djl.nn.Parameter;
 import com.google.common.math.IntMath;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
@@ -19,7 +20,6 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.ElsaAttention;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.ScriptTemplate;
-import dev.saccade.core.parts.Default;
 
 import java.math.RoundingMode;
 import java.util.Map;

@@ -6,6 +6,10 @@ import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
+import dev.saccade.core.components.Variant;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
@@ -13,10 +17,6 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.attention.WindowAttention;
 import dev.saccade.core.ops.attention.Windows;
 import dev.saccade.core.ops.attention.Windows.Order;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
-import dev.saccade.core.parts.Variant;
 
 import java.util.List;
 import java.util.Optional;
@@ -40,7 +40,7 @@ public final class ElsaSwin extends SwinFamily {
      *     and shifts only along axes with more than one window
      * @param qkScale scale in window attention; empty for {@code 1 / sqrt(d)}
      */
-    @Part("elsa_swin")
+    @Component("elsa_swin")
     @Variant(name = "tiny")
     @Variant(name = "small", settings = "depths: [2, 2, 18, 2], group_width: 8")
     @Variant(name = "base", settings = BASE + ", group_width: 8")

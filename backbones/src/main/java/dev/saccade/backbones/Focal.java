@@ -8,6 +8,10 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.math.IntMath;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
+import dev.saccade.core.components.Variant;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.GroupNorm;
@@ -16,10 +20,6 @@ import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.attention.FocalRegion;
 import dev.saccade.core.ops.vision.Interpolation;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
-import dev.saccade.core.parts.Variant;
 
 import java.math.RoundingMode;
 import java.util.Collections;
@@ -78,7 +78,7 @@ public final class Focal extends SwinFamily {
      * @param layerScale initial layer scale; empty for none
      * @param ape whether to add absolute position embeddings for {@code image_size}
      */
-    @Part("focal")
+    @Component("focal")
     @Variant(name = "tiny")
     @Variant(name = "small", settings = "depths: [2, 2, 18, 2], drop_path_rate: 0.3")
     @Variant(name = "base", settings = BASE + ", drop_path_rate: 0.5")

@@ -3,8 +3,8 @@ package dev.saccade.backbones;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.attention.FocalRegion;
-import dev.saccade.core.parts.Default;
 
 import java.util.List;
 

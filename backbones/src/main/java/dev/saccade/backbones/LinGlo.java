@@ -8,6 +8,10 @@ import ai.djl.nn.Parameter;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
+import dev.saccade.core.components.Variant;
 import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
@@ -16,10 +20,6 @@ import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.KeyOnlyAttention;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
-import dev.saccade.core.parts.Variant;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -89,7 +89,7 @@ public final class LinGlo extends StagedTransformer {
      * @param deploy whether each position encoding is one convolution with bias; for weights from
      *     {@link LinGlo#deployWeights}
      */
-    @Part("linglo")
+    @Component("linglo")
     @Variant(name = "b0", settings = B0)
     @Variant(name = "b1")
     @Variant(name = "b2", settings = "depths: [3, 5, 9, 3]")

@@ -7,6 +7,10 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
+import dev.saccade.core.components.Variant;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.PositionTable;
 import dev.saccade.core.nn.Conv2d;
@@ -15,10 +19,6 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.Sequential;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
-import dev.saccade.core.parts.Variant;
 
 import java.util.List;
 import java.util.Optional;
@@ -38,7 +38,7 @@ public final class Pvt extends StagedTransformer {
      * @param srRatios reduction of the map of keys and values along each side
      * @param normEps eps of the block normalizations; all others use 1e-5
      */
-    @Part("pvt")
+    @Component("pvt")
     @Variant(name = "tiny", settings = "depths: [2, 2, 2, 2]")
     @Variant(name = "small")
     @Variant(name = "medium", settings = "depths: [3, 4, 18, 3], drop_path_rate: 0")

@@ -6,6 +6,11 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedMap;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Backbone;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.Variant;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.BatchNormType;
@@ -16,11 +21,6 @@ import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
-import dev.saccade.core.parts.Backbone;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Variant;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
@@ -55,7 +55,7 @@ public final class ResNet extends Backbone {
      * @param normEps {@code norm_cfg.eps} in mmdetection
      * @param zeroInitResidual whether the last normalization of every block is initialized with 0
      */
-    @Part("resnet")
+    @Component("resnet")
     @Variant(name = "resnet18", settings = "depth: 18")
     @Variant(name = "resnet34", settings = "depth: 34")
     @Variant(name = "resnet50")

@@ -3,7 +3,7 @@ package dev.saccade.backbones;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
+import dev.saccade.core.components.Default;
 
 import java.util.List;
 

@@ -5,14 +5,14 @@ import ai.djl.ndarray.NDArray;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Backbone;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.ActivationCheckpointing;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.parts.Backbone;
-import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;

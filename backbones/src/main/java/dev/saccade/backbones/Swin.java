@@ -6,6 +6,10 @@ import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
+import dev.saccade.core.components.Variant;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
@@ -13,10 +17,6 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.attention.WindowAttention;
 import dev.saccade.core.ops.attention.Windows;
 import dev.saccade.core.ops.attention.Windows.Order;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
-import dev.saccade.core.parts.Variant;
 
 import java.util.List;
 
@@ -41,7 +41,7 @@ public final class Swin extends SwinFamily {
      * @param globalBlock whether to append a block with global attention, as HTC++ in the paper; it
      *     has no relative position bias and no pretrained weights
      */
-    @Part("swin")
+    @Component("swin")
     @Variant(name = "tiny")
     @Variant(name = "small", settings = "depths: [2, 2, 18, 2]")
     @Variant(name = "base", settings = BASE)

@@ -8,6 +8,10 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.backbones.FilterNorm.Activation;
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
+import dev.saccade.core.components.Variant;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
@@ -16,10 +20,6 @@ import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.attention.FilterRegion;
 import dev.saccade.core.ops.attention.NeighborRegion;
 import dev.saccade.core.ops.attention.WindowRegion;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
-import dev.saccade.core.parts.Variant;
 
 import java.util.List;
 import java.util.Optional;
@@ -66,7 +66,7 @@ public final class UnifiedSwin extends SwinFamily {
      * @param rb whether to use the term {@code rb_(j-i)}
      * @param kernelSize neighborhood size, odd
      */
-    @Part("unified_swin")
+    @Component("unified_swin")
     @Variant(name = "swin", settings = "q_rk: false, rq_k: false")
     @Variant(name = "net1", settings = "q_rk: false, rq_k: false, rb: false")
     @Variant(name = "net2", settings = "qk: false, rq_k: false, rb: false")

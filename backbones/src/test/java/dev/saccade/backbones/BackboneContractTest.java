@@ -18,8 +18,8 @@ import ai.djl.nn.Parameter;
 import com.google.common.collect.Sets;
 
 import dev.saccade.config.Configs;
-import dev.saccade.core.parts.Backbone;
-import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.components.Backbone;
+import dev.saccade.core.components.FeatureInfo;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;

@@ -17,10 +17,10 @@ import ai.djl.nn.Parameter;
 import com.google.common.collect.Sets;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.components.Backbone;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import org.junit.jupiter.api.Test;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.Text;
-import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.components.Backbone;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

@@ -6,9 +6,9 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.checkpoint.weights.Naming;
 import dev.saccade.config.Configs;
+import dev.saccade.core.components.Backbone;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.PositionTable;
-import dev.saccade.core.parts.Backbone;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -13,11 +13,11 @@ import ai.djl.nn.Parameter;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.Backbone;
 import dev.saccade.core.ops.attention.ElsaAttention;
 import dev.saccade.core.ops.memory.MemoryFormat;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.MultiplyAdds;
-import dev.saccade.core.parts.Backbone;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -14,12 +14,12 @@ import dev.saccade.backbones.LinGlo.DownNorm;
 import dev.saccade.backbones.LinGlo.Skip;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.MemoryFormat;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.MultiplyAdds;
-import dev.saccade.core.parts.FeatureInfo;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

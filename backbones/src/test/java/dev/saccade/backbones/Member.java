@@ -14,10 +14,10 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
+import dev.saccade.core.components.Backbone;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.memory.NoGrad;
-import dev.saccade.core.parts.Backbone;
 
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -15,10 +15,10 @@ import ai.djl.training.GradientCollector;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.MultiplyAdds;
-import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import org.junit.jupiter.api.AfterEach;

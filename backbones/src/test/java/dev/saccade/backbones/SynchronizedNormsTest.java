@@ -9,8 +9,8 @@ import ai.djl.nn.Block;
 import com.google.common.collect.ObjectArrays;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.components.Backbone;
 import dev.saccade.core.nn.BatchNorm2d;
-import dev.saccade.core.parts.Backbone;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -5,7 +5,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.backbones.BackboneSummary;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Text;
-import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.components.Backbone;
 
 import java.io.PrintWriter;
 import java.util.List;

@@ -6,7 +6,7 @@ import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Text;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;

@@ -10,7 +10,7 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.CheckOptions.Depth;
 import dev.saccade.datasets.DatasetReport;

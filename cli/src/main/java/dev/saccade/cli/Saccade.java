@@ -9,7 +9,7 @@ import dev.saccade.cli.terminal.TerminalStream;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;
-import dev.saccade.core.parts.PartFailure;
+import dev.saccade.core.components.ComponentFailure;
 
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -141,7 +141,7 @@ public final class Saccade extends BaseCommand {
         Exception error =
                 OutOfMemory.OTHER
                         .of(thrown)
-                        .or(() -> PartFailure.of(thrown))
+                        .or(() -> ComponentFailure.of(thrown))
                         .map(Exception.class::cast)
                         .orElse(thrown);
         PrintWriter err = command.getErr();

@@ -7,14 +7,14 @@ import ai.djl.ndarray.NDList;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.ComponentProvider;
+import dev.saccade.core.components.DetectionHead;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.parts.DetectionHead;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.PartProvider;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
@@ -38,15 +38,15 @@ public final class CenterHead extends DetectionHead {
                                 new Geometry(features.get(0).channels(), 1, 1), WeightInit.ONES));
     }
 
-    public static final class Provider implements PartProvider {
+    public static final class Provider implements ComponentProvider {
 
         @Override
-        public List<Class<? extends PartConfig>> parts() {
+        public List<Class<? extends ComponentConfig>> components() {
             return List.of(Config.class);
         }
     }
 
-    @Part("center")
+    @Component("center")
     public record Config() implements DetectionHead.Config {
 
         @Override

@@ -33,6 +33,7 @@ import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.bench.OperatorBench;
+import dev.saccade.core.components.ComponentProvider;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Tensors;
@@ -42,7 +43,6 @@ import dev.saccade.core.ops.memory.TensorMemory;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.Roofline;
 import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.parts.PartProvider;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelSummary;
 import dev.saccade.train.optimizers.ModelEma;
@@ -138,7 +138,7 @@ class ModuleLayersTest {
         @Override
         public SliceIdentifier getIdentifierOf(JavaClass type) {
             String folder = type.getPackageName();
-            return folder.startsWith(module) && !type.isAssignableTo(PartProvider.class)
+            return folder.startsWith(module) && !type.isAssignableTo(ComponentProvider.class)
                     ? SliceIdentifier.of(folder)
                     : SliceIdentifier.ignore();
         }

@@ -10,9 +10,9 @@ import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.config.Origin;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.Range;
-import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.Range;
+import dev.saccade.core.components.Unwrapped;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
@@ -78,7 +78,7 @@ final class Numbers {
 
         @Override
         public String toString() {
-            String name = root instanceof PartConfig part ? part.type() : "";
+            String name = root instanceof ComponentConfig part ? part.type() : "";
             return (name.isEmpty() ? root.getClass().getSimpleName() : name) + "." + path;
         }
     }
@@ -183,7 +183,7 @@ final class Numbers {
         if (type instanceof ParameterizedType generic) {
             meet(generic.getActualTypeArguments()[generic.getActualTypeArguments().length - 1]);
         } else if (isPart(type) && kinds.add(type)) {
-            Configs.registered(((Class<?>) type).asSubclass(PartConfig.class))
+            Configs.registered(((Class<?>) type).asSubclass(ComponentConfig.class))
                     .values()
                     .forEach(part -> roots.add(sized(Configs.of(part.asSubclass(Record.class)))));
         }
@@ -257,7 +257,7 @@ final class Numbers {
     private static boolean isPart(Type type) {
         return type instanceof Class<?> kind
                 && kind.isInterface()
-                && PartConfig.class.isAssignableFrom(kind);
+                && ComponentConfig.class.isAssignableFrom(kind);
     }
 
     private static boolean holdsNumbers(Type type) {

@@ -13,7 +13,7 @@ import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 
-import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.train.config.RunConfig;
 
@@ -86,7 +86,7 @@ class SettingsTest {
         Set<Class<?>> found = new LinkedHashSet<>();
         Deque<Type> toVisit = new ArrayDeque<>(List.of(RunConfig.class, ModelSpec.class));
         CODE.stream()
-                .filter(type -> type.isRecord() && type.isAssignableTo(PartConfig.class))
+                .filter(type -> type.isRecord() && type.isAssignableTo(ComponentConfig.class))
                 .forEach(type -> toVisit.add(type.reflect()));
         while (!toVisit.isEmpty()) {
             Type next = toVisit.remove();

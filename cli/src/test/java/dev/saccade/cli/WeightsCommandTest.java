@@ -10,7 +10,7 @@ import ai.djl.ndarray.NDManager;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.components.Backbone;
 import dev.saccade.core.structures.Size;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
@@ -178,9 +178,7 @@ class WeightsCommandTest {
         CommandResult other = saccade("train", PUBLISHED, "--init-from", "resnet50");
         assertEquals(2, other.code());
         assertTrue(
-                other.err()
-                        .contains(
-                                "resnet50 does not match model.backbone (matching: resnet18,"),
+                other.err().contains("resnet50 does not match model.backbone (matching: resnet18,"),
                 other.err());
         assertEquals(2, saccade("weights", "fetch").code());
     }

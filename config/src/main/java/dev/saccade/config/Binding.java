@@ -6,9 +6,9 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.Range;
-import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.Range;
+import dev.saccade.core.components.Unwrapped;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
@@ -55,7 +55,7 @@ final class Binding {
     }
 
     private final Problems problems = new Problems();
-    private final Parts parts = new Parts();
+    private final Components components = new Components();
 
     /** Number of problems that are missing required settings. */
     private int missing;
@@ -121,9 +121,14 @@ final class Binding {
                 return mapping(site, "a map")
                         .flatMap(map -> record(plain.asSubclass(Record.class), map, site));
             }
-            if (plain.isInterface() && PartConfig.class.isAssignableFrom(plain)) {
+            if (plain.isInterface() && ComponentConfig.class.isAssignableFrom(plain)) {
                 return mapping(site, "a map with a type")
-                        .flatMap(map -> part(plain.asSubclass(PartConfig.class), map, site));
+                        .flatMap(
+                                map ->
+                                        component(
+                                                plain.asSubclass(ComponentConfig.class),
+                                                map,
+                                                site));
             }
             if (Scalars.isScalar(plain)) {
                 return scalar(plain, site);
@@ -197,13 +202,13 @@ final class Binding {
         return complete ? Optional.of(ImmutableMap.copyOf(items)) : Optional.empty();
     }
 
-    private Optional<Object> part(
-            Class<? extends PartConfig> kind, ConfigNode.Mapping node, Site site) {
+    private Optional<Object> component(
+            Class<? extends ComponentConfig> kind, ConfigNode.Mapping node, Site site) {
         Optional<ConfigNode> type = node.get(TYPE);
         if (type.isEmpty() && site.fallback() instanceof Record defaultValue) {
             return record(defaultValue.getClass(), node, site);
         }
-        Map<String, ? extends Class<? extends PartConfig>> known = parts.registered(kind);
+        Map<String, ? extends Class<? extends ComponentConfig>> known = components.registered(kind);
         if (type.isEmpty()) {
             return wrong(site.key(TYPE, node, null), "one of " + known.keySet());
         }
@@ -222,7 +227,7 @@ final class Binding {
         int before = problems.messages().size();
         Optional<Object> created = settings(type, node, defaults.get(), site);
         Set<String> keys = Defaults.keys(type);
-        boolean isPart = PartConfig.class.isAssignableFrom(type);
+        boolean isPart = ComponentConfig.class.isAssignableFrom(type);
         node.entries()
                 .forEach(
                         (key, value) -> {
@@ -313,10 +318,10 @@ final class Binding {
 
     /** Rejects a {@code type} that differs from the fixed type of the setting. */
     private Optional<Object> named(Object value, ConfigNode.Mapping node, Site site) {
-        if (value instanceof PartConfig part && node.get(TYPE).isPresent()) {
+        if (value instanceof ComponentConfig component && node.get(TYPE).isPresent()) {
             ConfigNode type = node.get(TYPE).get();
-            if (!text(type).equals(part.type())) {
-                return wrong(site.key(TYPE, type, null), part.type());
+            if (!text(type).equals(component.type())) {
+                return wrong(site.key(TYPE, type, null), component.type());
             }
         }
         return Optional.of(value);

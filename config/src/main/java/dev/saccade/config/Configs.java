@@ -3,11 +3,11 @@ package dev.saccade.config;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.PartProvider;
-import dev.saccade.core.parts.Unwrapped;
-import dev.saccade.core.parts.Variant;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.ComponentProvider;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
+import dev.saccade.core.components.Variant;
 
 import java.util.List;
 import java.util.Map;
@@ -21,8 +21,8 @@ import java.util.Optional;
  * Default}; otherwise the key is required. Components may be {@code int}, {@code long}, {@code
  * float}, {@code double}, {@code boolean}, {@link String}, {@link java.nio.file.Path}, enums (lower
  * snake case), records (also {@link Unwrapped}), {@link Optional}, {@link List}, {@link Map} with
- * string keys, and interfaces that extend {@link PartConfig}, whose record {@code type} selects
- * from all {@link PartProvider}s.
+ * string keys, and interfaces that extend {@link ComponentConfig}, whose record {@code type}
+ * selects from all {@link ComponentProvider}s.
  */
 public final class Configs {
 
@@ -126,16 +126,17 @@ public final class Configs {
      *
      * @throws SaccadeException of kind user if two have the same type or one cannot be loaded
      */
-    public static <P extends PartConfig> Map<String, Class<? extends P>> registered(Class<P> kind) {
-        return new Parts().registered(kind);
+    public static <P extends ComponentConfig> Map<String, Class<? extends P>> registered(
+            Class<P> kind) {
+        return new Components().registered(kind);
     }
 
     /**
      * Returns the components of a kind with default settings; omits those with required settings.
      */
-    public static <P extends PartConfig> List<P> defaults(Class<P> kind) {
+    public static <P extends ComponentConfig> List<P> defaults(Class<P> kind) {
         return registered(kind).values().stream()
-                .flatMap(part -> Binding.defaults(part.asSubclass(Record.class)).stream())
+                .flatMap(component -> Binding.defaults(component.asSubclass(Record.class)).stream())
                 .map(kind::cast)
                 .toList();
     }
@@ -144,9 +145,9 @@ public final class Configs {
      * Returns the variants of a component by name: {@code swin_tiny}, or the plain variant name if
      * no key selects it ({@code resnet50}). Without variants, returns the default under its type.
      */
-    public static <P extends PartConfig> Map<String, P> variants(Class<? extends P> family) {
+    public static <P extends ComponentConfig> Map<String, P> variants(Class<? extends P> family) {
         Class<? extends Record> type = family.asSubclass(Record.class);
-        String name = Parts.name(family);
+        String name = Components.name(family);
         Variant[] variants = type.getAnnotationsByType(Variant.class);
         if (variants.length == 0) {
             return Map.of(name, family.cast(of(type)));

@@ -8,9 +8,9 @@ import com.google.errorprone.annotations.FormatMethod;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Unwrapped;
-import dev.saccade.core.parts.Variant;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
+import dev.saccade.core.components.Variant;
 
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;

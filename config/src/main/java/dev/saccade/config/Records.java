@@ -65,7 +65,7 @@ final class Records {
         } catch (ReflectiveOperationException e) {
             throw broken(e, type);
         } catch (LinkageError e) {
-            throw Parts.unloadable(e);
+            throw Components.unloadable(e);
         }
     }
 

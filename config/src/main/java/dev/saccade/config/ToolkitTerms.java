@@ -3,7 +3,7 @@ package dev.saccade.config;
 import com.google.common.io.Resources;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Default;
+import dev.saccade.core.components.Default;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

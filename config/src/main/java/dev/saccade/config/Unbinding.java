@@ -1,8 +1,8 @@
 package dev.saccade.config;
 
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.Range;
-import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.Range;
+import dev.saccade.core.components.Unwrapped;
 
 import java.lang.reflect.RecordComponent;
 import java.util.LinkedHashMap;
@@ -25,8 +25,8 @@ final class Unbinding {
     /** Returns a map that contains only the {@code type} of a component, if any. */
     private static Map<String, ConfigNode> typed(Record value) {
         Map<String, ConfigNode> entries = new LinkedHashMap<>();
-        if (value instanceof PartConfig part) {
-            entries.put(Binding.TYPE, new ConfigNode.Scalar(part.type(), Origin.DEFAULT));
+        if (value instanceof ComponentConfig component) {
+            entries.put(Binding.TYPE, new ConfigNode.Scalar(component.type(), Origin.DEFAULT));
         }
         return entries;
     }
@@ -80,8 +80,10 @@ final class Unbinding {
         if (value instanceof Record section && !(value instanceof Range)) {
             return changes(section, fallback);
         }
-        if (value instanceof Optional<?> present && present.orElse(null) instanceof Record part) {
-            return changes(part, fallback instanceof Optional<?> old ? old.orElse(null) : null);
+        if (value instanceof Optional<?> present
+                && present.orElse(null) instanceof Record component) {
+            return changes(
+                    component, fallback instanceof Optional<?> old ? old.orElse(null) : null);
         }
         return node(value);
     }

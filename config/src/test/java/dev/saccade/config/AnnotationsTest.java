@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Range;
-import dev.saccade.core.parts.Unwrapped;
-import dev.saccade.core.parts.Variant;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Range;
+import dev.saccade.core.components.Unwrapped;
+import dev.saccade.core.components.Variant;
 
 import org.junit.jupiter.api.Test;
 

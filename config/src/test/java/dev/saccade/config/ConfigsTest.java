@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.Variant;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.Variant;
 
 import org.junit.jupiter.api.Test;
 
@@ -294,7 +294,7 @@ class ConfigsTest {
         assertEquals("small", Configs.of(Chosen.class, "variant=small").variant());
     }
 
-    private record Nameless() implements PartConfig {}
+    private record Nameless() implements ComponentConfig {}
 
     @Test
     void rejectsAComponentWithoutAName() {
@@ -302,7 +302,7 @@ class ConfigsTest {
                 assertThrows(SaccadeException.class, () -> Configs.variants(Nameless.class))
                         .getMessage();
 
-        assertTrue(message.contains("Nameless: expected a record with @Part"), message);
+        assertTrue(message.contains("Nameless: expected a record with @Component"), message);
     }
 
     @Test

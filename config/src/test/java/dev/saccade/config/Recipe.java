@@ -1,12 +1,12 @@
 package dev.saccade.config;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.PartProvider;
-import dev.saccade.core.parts.Unwrapped;
-import dev.saccade.core.parts.Variant;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.ComponentProvider;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
+import dev.saccade.core.components.Variant;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -46,16 +46,16 @@ record Recipe(
         }
     }
 
-    interface Optimizer extends PartConfig {}
+    interface Optimizer extends ComponentConfig {}
 
-    @Part("sgd")
+    @Component("sgd")
     record Sgd(@Default("0.02") double lr, @Default("0.9") double momentum) implements Optimizer {}
 
-    @Part("adamw")
+    @Component("adamw")
     record AdamW(@Default("1e-4") double lr, @Default("0.05") double weightDecay)
             implements Optimizer {}
 
-    @Part("lamb")
+    @Component("lamb")
     @Variant(name = "small")
     @Variant(
             name = "large",
@@ -67,16 +67,16 @@ record Recipe(
             @Unwrapped @Default("{depth: 100}") Section whole)
             implements Optimizer {}
 
-    @Part("rprop")
+    @Component("rprop")
     @Variant(name = "rprop10", settings = "steps: 10")
     @Variant(name = "rprop20")
     record Rprop(@Default("20") int steps) implements Optimizer {}
 
     /** Registers the optimizers. */
-    public static final class Provider implements PartProvider {
+    public static final class Provider implements ComponentProvider {
 
         @Override
-        public List<Class<? extends PartConfig>> parts() {
+        public List<Class<? extends ComponentConfig>> components() {
             return List.of(Sgd.class, AdamW.class, Lamb.class, Rprop.class);
         }
     }

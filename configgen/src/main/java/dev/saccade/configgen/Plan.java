@@ -1,6 +1,6 @@
 package dev.saccade.configgen;
 
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 
 /**
  * Input size, batch size and schedule of a config. The CPU values come from the evaluated recipes

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.backbones.ResNet;
 import dev.saccade.core.Text;
-import dev.saccade.core.parts.HeadConfig;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.HeadConfig;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.coco.CocoDataset;

@@ -1,7 +1,7 @@
 package dev.saccade.datasets;
 
-import dev.saccade.core.parts.HeadConfig;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.HeadConfig;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.LabelMap;
 
 import java.util.List;

@@ -9,8 +9,8 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.structures.LabelMap;
 
 import java.nio.file.Path;
@@ -44,7 +44,7 @@ public final class ClassBalancedDataset implements Dataset {
      * @param filterEmptyGt whether images without objects occur once; otherwise they count as a
      *     class
      */
-    @Part(NAME)
+    @Component(NAME)
     public record Config(
             @Default("{type: coco}") Dataset.Config dataset,
             @Default("0.001") double oversampleThreshold,

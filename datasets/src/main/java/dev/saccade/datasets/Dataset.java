@@ -1,7 +1,7 @@
 package dev.saccade.datasets;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageReader;
 
@@ -22,9 +22,9 @@ public interface Dataset {
      * Paths and settings of a data set, and the factory that opens it.
      *
      * <p>For a custom data set, implement this with a record and list the record in a {@link
-     * dev.saccade.core.parts.PartProvider}.
+     * dev.saccade.core.components.ComponentProvider}.
      */
-    interface Config extends PartConfig {
+    interface Config extends ComponentConfig {
 
         /**
          * Opens the data set.

@@ -1,8 +1,8 @@
 package dev.saccade.datasets;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.TargetKind;
 
 import java.util.List;
 import java.util.Optional;
@@ -14,9 +14,9 @@ import java.util.SplittableRandom;
  * <p>Immutable and thread-safe.
  *
  * <p>For a custom transform, implement this with a record and list the record in a {@link
- * dev.saccade.core.parts.PartProvider}.
+ * dev.saccade.core.components.ComponentProvider}.
  */
-public interface Transform extends PartConfig {
+public interface Transform extends ComponentConfig {
 
     /** Default transforms for prediction. */
     String FOR_PREDICTION = "[{type: resize}, {type: normalize}, {type: pad}]";

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.ade20k.LabelFiles;

@@ -10,7 +10,7 @@ import ai.djl.util.Progress;
 
 import com.google.common.collect.Maps;
 
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.models.zoo.Recipe;
 import dev.saccade.models.zoo.Zoo;
 

@@ -9,7 +9,7 @@ import com.google.common.io.ByteStreams;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.models.ScoreThresholds;
 

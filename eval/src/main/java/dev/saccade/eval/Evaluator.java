@@ -1,8 +1,8 @@
 package dev.saccade.eval;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;
@@ -21,9 +21,10 @@ public interface Evaluator<P> {
 
     /**
      * Settings of an evaluator under {@code evaluation.evaluators}. For a custom evaluator,
-     * implement this with a record and list it in a {@link dev.saccade.core.parts.PartProvider}.
+     * implement this with a record and list it in a {@link
+     * dev.saccade.core.components.ComponentProvider}.
      */
-    interface Config extends PartConfig {
+    interface Config extends ComponentConfig {
 
         /** Returns the class of the evaluated predictions. */
         Class<?> predictionType();

@@ -4,10 +4,10 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.nn.Activation;
 
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.Unwrapped;
 import dev.saccade.core.nn.Conv2d;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.heads.anchor.AnchorTargets;
 import dev.saccade.heads.anchor.DenseHead;
 import dev.saccade.heads.loss.CenternessLoss;
@@ -22,7 +22,7 @@ import java.util.Map;
  */
 public final class CenternessHead extends DenseHead {
 
-    @Part("centerness")
+    @Component("centerness")
     public record Config(@Unwrapped DenseHead.Settings settings) implements DenseHead.Config {
 
         @Override

@@ -1,9 +1,9 @@
 package dev.saccade.examples;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.Evaluation;
@@ -21,7 +21,7 @@ public final class CountingError implements Evaluator<Instances> {
     private static final long UNSEEN = -1;
 
     /** Settings in {@code evaluation.evaluators}; counts objects from {@code minScore}. */
-    @Part("counting_error")
+    @Component("counting_error")
     public record Config(@Default("0.5") double minScore) implements Evaluator.Config {
 
         public Config {

@@ -3,16 +3,16 @@ package dev.saccade.examples;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Backbone;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
-import dev.saccade.core.parts.Backbone;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
@@ -20,7 +20,7 @@ import java.util.List;
 
 /**
  * A custom backbone: MobileNet (Howard et al. 2017), alternating depthwise and pointwise
- * convolutions. {@link ExampleParts} registers it as {@code type: mobilenet}.
+ * convolutions. {@link ExampleComponents} registers it as {@code type: mobilenet}.
  */
 public final class MobileNet extends Backbone {
 
@@ -32,7 +32,7 @@ public final class MobileNet extends Backbone {
     private static final int STEM = 32;
 
     /** Hyperparameters; {@code width} multiplies the channels. */
-    @Part("mobilenet")
+    @Component("mobilenet")
     public record Config(@Default("1") double width) implements Backbone.Config {
 
         public Config {

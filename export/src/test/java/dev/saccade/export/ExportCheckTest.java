@@ -109,7 +109,7 @@ class ExportCheckTest {
             SaccadeException e =
                     assertThrows(SaccadeException.class, () -> check.deviation(batch, 1e-4));
             assertEquals(SaccadeException.Kind.USER, e.kind());
-            assertTrue(e.getMessage().startsWith("a.png: deviates by "), e.getMessage());
+            assertTrue(e.getMessage().startsWith("a.png: "), e.getMessage());
             assertTrue(
                     e.getMessage().contains("conv2d of neck.lateral_convs.1.conv.weight, by "),
                     e.getMessage());
@@ -146,10 +146,10 @@ class ExportCheckTest {
     void rejectsTransformsWithoutNormalize() {
         ModelExport.Settings settings = ModelExport.of(detector);
         List<Transform> transforms = List.of(new Pad(List.of(), 32));
-        assertTrue(
+        String message =
                 assertThrows(SaccadeException.class, () -> settings.normalization(transforms))
-                        .getMessage()
-                        .startsWith("no normalize"));
+                        .getMessage();
+        assertTrue(message.contains("normalize"), message);
     }
 
     @ParameterizedTest

@@ -1,7 +1,7 @@
 package dev.saccade.heads;
 
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.PartProvider;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.ComponentProvider;
 import dev.saccade.heads.anchor.AtssHead;
 import dev.saccade.heads.anchor.RetinaNetHead;
 import dev.saccade.heads.box.AtssAssigner;
@@ -29,10 +29,10 @@ import dev.saccade.heads.segmentation.UperNetHead;
 import java.util.List;
 
 /** Registers the heads and their components for configs. */
-public final class Heads implements PartProvider {
+public final class Heads implements ComponentProvider {
 
     @Override
-    public List<Class<? extends PartConfig>> parts() {
+    public List<Class<? extends ComponentConfig>> components() {
         return List.of(
                 RetinaNetHead.Config.class,
                 AtssHead.Config.class,

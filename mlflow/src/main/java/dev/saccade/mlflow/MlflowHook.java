@@ -10,8 +10,8 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;
@@ -44,7 +44,7 @@ public final class MlflowHook implements Hook {
      *     token
      * @param experiment name of the experiment, created if missing
      */
-    @Part("mlflow")
+    @Component("mlflow")
     public record Config(
             @Default("http://localhost:5000") String uri, @Default("saccade") String experiment)
             implements Hook.Config {

@@ -5,9 +5,9 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.DetectionHead;
+import dev.saccade.core.components.ExportableHead;
 import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.parts.DetectionHead;
-import dev.saccade.core.parts.ExportableHead;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;

@@ -16,15 +16,15 @@ import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.Backbone;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.Neck;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.MemoryFormat;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.MultiplyAdds;
-import dev.saccade.core.parts.Backbone;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Neck;
-import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
@@ -129,7 +129,7 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     }
 
     private static void requireChannels(
-            FeaturePyramid maps, List<FeatureInfo> declared, String part, PartConfig config) {
+            FeaturePyramid maps, List<FeatureInfo> declared, String part, ComponentConfig config) {
         List<Long> got = maps.levels().stream().map(level -> level.getShape().get(1)).toList();
         List<Long> expected = declared.stream().map(level -> (long) level.channels()).toList();
         if (!got.equals(expected)) {

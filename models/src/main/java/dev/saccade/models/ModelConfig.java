@@ -2,11 +2,11 @@ package dev.saccade.models;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import dev.saccade.core.parts.Backbone;
-import dev.saccade.core.parts.DetectionHead;
-import dev.saccade.core.parts.HeadConfig;
-import dev.saccade.core.parts.Neck;
-import dev.saccade.core.parts.SegmentationHead;
+import dev.saccade.core.components.Backbone;
+import dev.saccade.core.components.DetectionHead;
+import dev.saccade.core.components.HeadConfig;
+import dev.saccade.core.components.Neck;
+import dev.saccade.core.components.SegmentationHead;
 import dev.saccade.models.segmentation.SlidingWindow;
 
 import java.util.List;

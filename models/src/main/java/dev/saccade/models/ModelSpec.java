@@ -13,9 +13,9 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.Checks;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
 import dev.saccade.core.nn.Precision;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.NamedAugmentations;
 

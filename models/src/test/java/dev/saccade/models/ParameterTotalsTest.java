@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.backbones.Swin;
 import dev.saccade.config.Configs;
-import dev.saccade.core.parts.Backbone;
-import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.components.Backbone;
+import dev.saccade.core.components.DetectionHead;
 import dev.saccade.heads.roi.CascadeMaskRcnnHead;
 import dev.saccade.heads.roi.MaskRcnnHead;
 import dev.saccade.necks.Fpn;

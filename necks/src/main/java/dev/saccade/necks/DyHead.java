@@ -5,6 +5,10 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.Neck;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.GroupNorm;
@@ -18,10 +22,6 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.vision.Interpolation;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Neck;
-import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
@@ -46,7 +46,7 @@ public final class DyHead extends Neck {
      * @param zeroInitOffset whether the offset convolutions are initialized with 0, unlike in the
      *     authors' code
      */
-    @Part("dyhead")
+    @Component("dyhead")
     public record Config(
             @Default("256") int outChannels,
             @Default("6") int numBlocks,

@@ -5,15 +5,15 @@ import ai.djl.ndarray.NDArray;
 import com.google.common.collect.Comparators;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.Neck;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Neck;
-import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
@@ -42,7 +42,7 @@ public final class Fpn extends Neck {
      * @param reluBeforeExtraConvs whether to apply a ReLU before all extra convolutions but the
      *     first
      */
-    @Part("fpn")
+    @Component("fpn")
     public record Config(
             @Default("256") int outChannels,
             @Default("0") int startLevel,

@@ -3,10 +3,10 @@ package dev.saccade.necks;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Neck;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.Neck;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
@@ -18,7 +18,7 @@ import java.util.List;
  */
 public final class SequentialNeck extends Neck {
 
-    @Part("sequential")
+    @Component("sequential")
     public record Config(@Default("[{type: fpn}]") List<Neck.Config> necks) implements Neck.Config {
 
         public Config {

@@ -9,8 +9,8 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.ops.memory.NoGrad;
-import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import org.junit.jupiter.api.AfterEach;

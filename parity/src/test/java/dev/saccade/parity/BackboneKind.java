@@ -10,8 +10,8 @@ import dev.saccade.backbones.Pvt;
 import dev.saccade.backbones.ResNet;
 import dev.saccade.backbones.Swin;
 import dev.saccade.config.Configs;
+import dev.saccade.core.components.Backbone;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.parts.Backbone;
 
 import org.opentest4j.TestAbortedException;
 

@@ -8,7 +8,7 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.weights.LoadReport;
 import dev.saccade.checkpoint.weights.Weights;
-import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.components.Backbone;
 
 import java.util.List;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.saccade.parity;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.PartProvider;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.ComponentProvider;
 import dev.saccade.heads.box.Assignment;
 import dev.saccade.heads.box.BaseSampler;
 import dev.saccade.heads.box.SamplingResult;
@@ -13,16 +13,16 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /** A sampler that counts its samples. */
-@Part("counting")
+@Component("counting")
 record CountingSampler(BaseSampler sampler) implements BaseSampler {
 
     /** Numbers of positives and negatives of each call since {@link #takeCounts}. */
     private static final List<double[]> COUNTS = new ArrayList<>();
 
-    public static final class Provider implements PartProvider {
+    public static final class Provider implements ComponentProvider {
 
         @Override
-        public List<Class<? extends PartConfig>> parts() {
+        public List<Class<? extends ComponentConfig>> components() {
             return List.of(CountingSampler.class);
         }
     }

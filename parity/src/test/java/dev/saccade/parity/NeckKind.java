@@ -2,8 +2,8 @@ package dev.saccade.parity;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Neck;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.Neck;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.necks.DyHead;
 import dev.saccade.necks.Fpn;

@@ -2,9 +2,9 @@ package dev.saccade.parity;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.parts.DetectionHead;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Neck;
+import dev.saccade.core.components.DetectionHead;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.Neck;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;

@@ -1,10 +1,10 @@
 package dev.saccade.parity;
 
 import dev.saccade.config.Configs;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.HeadConfig;
-import dev.saccade.core.parts.Neck;
-import dev.saccade.core.parts.SegmentationHead;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.HeadConfig;
+import dev.saccade.core.components.Neck;
+import dev.saccade.core.components.SegmentationHead;
 import dev.saccade.heads.Norm;
 import dev.saccade.heads.segmentation.FcnHead;
 import dev.saccade.heads.segmentation.PixelCrossEntropy;

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.core.components.DetectionHead;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.ops.memory.NoGrad;
-import dev.saccade.core.parts.DetectionHead;
-import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;

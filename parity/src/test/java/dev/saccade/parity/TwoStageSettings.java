@@ -3,7 +3,7 @@ package dev.saccade.parity;
 import static java.util.Map.entry;
 
 import dev.saccade.config.Configs;
-import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.components.DetectionHead;
 import dev.saccade.heads.Norm;
 import dev.saccade.heads.anchor.ProposalConfig;
 import dev.saccade.heads.anchor.RpnHead;

@@ -1,9 +1,9 @@
 package dev.saccade.spark;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.PartProvider;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.ComponentProvider;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Run;
 import dev.saccade.train.hooks.StepReport;
@@ -26,7 +26,7 @@ final class FailingHook implements Hook {
         KILL
     }
 
-    @Part("failing")
+    @Component("failing")
     record Config(Way way, int rank, long step, Path times) implements Hook.Config {
 
         @Override
@@ -36,10 +36,10 @@ final class FailingHook implements Hook {
     }
 
     /** Tells executors of the hook. */
-    public static final class Parts implements PartProvider {
+    public static final class Parts implements ComponentProvider {
 
         @Override
-        public List<Class<? extends PartConfig>> parts() {
+        public List<Class<? extends ComponentConfig>> components() {
             return List.of(Config.class);
         }
     }

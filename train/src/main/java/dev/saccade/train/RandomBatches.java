@@ -1,7 +1,7 @@
 package dev.saccade.train;
 
 import dev.saccade.core.SeededRandom;
-import dev.saccade.core.parts.HeadConfig;
+import dev.saccade.core.components.HeadConfig;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;

@@ -8,10 +8,10 @@ import com.google.common.base.Throwables;
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.core.components.ComponentFailure;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.TensorMemory;
-import dev.saccade.core.parts.PartFailure;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.eval.Evaluation;
@@ -118,7 +118,7 @@ public final class Trainer implements Run {
                 step.failedBatch()
                         .map(batch -> StepMemory.of(this, batch))
                         .flatMap(shortage -> shortage.explain(error, config, this::log));
-        Optional<SaccadeException> part = PartFailure.of(error);
+        Optional<SaccadeException> part = ComponentFailure.of(error);
         if (memory.isPresent() || part.isEmpty()) {
             return memory.map(RuntimeException.class::cast).orElse(error);
         }

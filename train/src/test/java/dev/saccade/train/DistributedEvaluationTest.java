@@ -3,8 +3,8 @@ package dev.saccade.train;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.distributed.ProcessGroup;
-import dev.saccade.core.parts.TargetKind;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.models.Detector;

@@ -173,7 +173,7 @@ class HookActionTest {
     @Test
     void rejectEvaluationRequestsWithoutValidationSet() {
         String message = failure(beforeStep((run, step) -> run.requestEvaluation()));
-        assertTrue(message.contains("no data.val"), message);
+        assertTrue(message.contains("data.val is missing"), message);
     }
 
     @Test

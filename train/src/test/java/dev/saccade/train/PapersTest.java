@@ -9,7 +9,7 @@ import dev.saccade.backbones.BackboneSummary;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Text;
-import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.components.Backbone;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;

@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.ActivationCheckpointing;
 import dev.saccade.core.nn.BatchNorm2d;
@@ -14,7 +15,6 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.distributed.ProcessGroup;
-import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.SampleReader;

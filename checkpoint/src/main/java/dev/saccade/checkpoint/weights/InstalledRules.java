@@ -2,8 +2,8 @@ package dev.saccade.checkpoint.weights;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.ModelComponentConfig;
 import dev.saccade.core.conversion.CheckpointRules;
-import dev.saccade.core.parts.ModelPartConfig;
 
 import java.util.Arrays;
 import java.util.List;
@@ -17,9 +17,9 @@ final class InstalledRules {
      * Returns the rules of all components; the first match wins. Throws if one cannot be loaded.
      */
     static CheckpointRules all() {
-        List<ModelPartConfig> parts = Configs.defaults(ModelPartConfig.class);
-        for (Class<? extends ModelPartConfig> part :
-                Configs.registered(ModelPartConfig.class).values()) {
+        List<ModelComponentConfig> parts = Configs.defaults(ModelComponentConfig.class);
+        for (Class<? extends ModelComponentConfig> part :
+                Configs.registered(ModelComponentConfig.class).values()) {
             if (bringsRules(part) && parts.stream().noneMatch(part::isInstance)) {
                 throw SaccadeException.user(
                         "%s: implements checkpointRules but has a required setting; give every"
@@ -28,14 +28,14 @@ final class InstalledRules {
             }
         }
         return parts.stream()
-                .map(ModelPartConfig::checkpointRules)
+                .map(ModelComponentConfig::checkpointRules)
                 .distinct()
                 .reduce(CheckpointRules.NONE, CheckpointRules::and);
     }
 
-    private static boolean bringsRules(Class<? extends ModelPartConfig> part) {
+    private static boolean bringsRules(Class<? extends ModelComponentConfig> part) {
         return Arrays.stream(part.getMethods())
                 .filter(method -> method.getName().equals("checkpointRules"))
-                .anyMatch(method -> method.getDeclaringClass() != ModelPartConfig.class);
+                .anyMatch(method -> method.getDeclaringClass() != ModelComponentConfig.class);
     }
 }

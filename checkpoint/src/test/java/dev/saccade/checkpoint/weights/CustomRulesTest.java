@@ -136,7 +136,7 @@ class CustomRulesTest {
         assertEquals(List.of("official", "keras"), Naming.libraries());
         String message =
                 assertThrows(SaccadeException.class, () -> Naming.of("karas")).getMessage();
-        assertTrue(message.contains("expected one of [official, keras]; official: "), message);
+        assertTrue(message.contains("got karas, expected one of [official, keras]"), message);
     }
 
     @Test

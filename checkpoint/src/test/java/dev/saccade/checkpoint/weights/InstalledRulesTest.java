@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.Backbone;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.ComponentProvider;
 import dev.saccade.core.conversion.CheckpointRules;
-import dev.saccade.core.parts.Backbone;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.PartProvider;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,7 +25,7 @@ class InstalledRulesTest {
 
     @TempDir private Path folder;
 
-    @Part("strict")
+    @Component("strict")
     public record Strict(int width) implements Backbone.Config {
 
         @Override
@@ -39,10 +39,10 @@ class InstalledRulesTest {
         }
     }
 
-    public static final class Provider implements PartProvider {
+    public static final class Provider implements ComponentProvider {
 
         @Override
-        public List<Class<? extends PartConfig>> parts() {
+        public List<Class<? extends ComponentConfig>> components() {
             return List.of(Strict.class);
         }
     }
@@ -50,7 +50,8 @@ class InstalledRulesTest {
     @Test
     void rulesNeedDefaultsForAllSettings() throws IOException {
         Path services = Files.createDirectories(folder.resolve("META-INF/services"));
-        Files.writeString(services.resolve(PartProvider.class.getName()), Provider.class.getName());
+        Files.writeString(
+                services.resolve(ComponentProvider.class.getName()), Provider.class.getName());
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
         URL[] classes = {folder.toUri().toURL()};

@@ -5,6 +5,12 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.primitives.ImmutableLongArray;
 
+import dev.saccade.core.components.Backbone;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.ComponentProvider;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.IndexTable;
 import dev.saccade.core.conversion.NameTable;
@@ -13,12 +19,6 @@ import dev.saccade.core.conversion.Reordering;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.parts.Backbone;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.PartProvider;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.List;
@@ -28,16 +28,16 @@ import java.util.Optional;
 /** A custom backbone with other names in another library and a position table. */
 public final class TinyBackbone extends Backbone {
 
-    public static final class Provider implements PartProvider {
+    public static final class Provider implements ComponentProvider {
 
         @Override
-        public List<Class<? extends PartConfig>> parts() {
+        public List<Class<? extends ComponentConfig>> components() {
             return List.of(Config.class);
         }
     }
 
     /** Hyper-parameters: the side of the position grid. */
-    @Part("tiny")
+    @Component("tiny")
     public record Config(@Default("3") int side) implements Backbone.Config {
 
         @Override

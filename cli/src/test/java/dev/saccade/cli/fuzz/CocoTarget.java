@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;

@@ -1,6 +1,6 @@
 package dev.saccade.datasets.ade20k;
 
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.CheckOptions.Depth;
 import dev.saccade.datasets.DatasetReport;

@@ -12,8 +12,8 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.CheckOptions;
@@ -72,7 +72,7 @@ public final class Ade20kDataset implements Dataset {
      * @param imageSuffix suffix of image files
      * @param labelSuffix suffix of label maps; the rest of the name equals the image's
      */
-    @Part("ade20k")
+    @Component("ade20k")
     public record Config(
             @Default("images/training") String images,
             @Default("annotations/training") String annotations,

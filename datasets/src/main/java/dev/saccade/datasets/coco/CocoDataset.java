@@ -9,8 +9,8 @@ import com.google.common.collect.Multimaps;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
@@ -80,7 +80,7 @@ public final class CocoDataset implements Dataset {
      *     stuffthingmaps/train2017}: PNGs named like the images, in which 255 means no class
      * @param labelMapClasses number of classes of the label maps
      */
-    @Part("coco")
+    @Component("coco")
     public record Config(
             @Default("annotations/instances_train2017.json") String annotations,
             @Default("train2017") String images,

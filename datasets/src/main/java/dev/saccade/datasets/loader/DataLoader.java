@@ -4,8 +4,8 @@ import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Workers;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.distributed.ProcessGroup;
-import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;

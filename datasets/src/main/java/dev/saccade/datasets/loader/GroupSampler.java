@@ -6,7 +6,7 @@ import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.ObjectStatistics;

@@ -6,7 +6,7 @@ import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Annotation;

@@ -2,7 +2,7 @@ package dev.saccade.datasets.loader;
 
 import com.google.common.primitives.ImmutableIntArray;
 
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.TrainingTargets;
 

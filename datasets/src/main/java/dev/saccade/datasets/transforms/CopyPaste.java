@@ -4,9 +4,9 @@ import com.google.common.primitives.Ints;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
@@ -45,7 +45,7 @@ import java.util.stream.Stream;
  * @param selected whether to sample objects; otherwise pastes all
  * @param pasteByBox whether to paste boxes if masks are not trained
  */
-@Part("copy_paste")
+@Component("copy_paste")
 public record CopyPaste(
         @Default("100") int maxNumPasted,
         @Default("10") int bboxOccludedThr,

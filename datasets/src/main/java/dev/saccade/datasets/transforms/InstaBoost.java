@@ -5,9 +5,9 @@ import com.google.common.primitives.ImmutableIntArray;
 import com.google.common.primitives.Ints;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Contours;
 import dev.saccade.core.structures.Instances;
@@ -44,7 +44,7 @@ import java.util.SplittableRandom;
  * @param theta range of the angle in whole degrees
  * @param colorProb probability of changing the colors of an image whose objects move
  */
-@Part("instaboost")
+@Component("instaboost")
 public record InstaBoost(
         @Default("0.5") double augRatio,
         @Default("[0.8, 1.2]") List<Double> scale,

@@ -5,7 +5,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.config.Suggestions;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Default;
+import dev.saccade.core.components.Default;
 import dev.saccade.datasets.Transform;
 
 import java.util.List;

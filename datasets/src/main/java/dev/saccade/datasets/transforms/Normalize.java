@@ -3,8 +3,8 @@ package dev.saccade.datasets.transforms;
 import com.google.common.primitives.Floats;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.datasets.Normalization;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -19,7 +19,7 @@ import java.util.SplittableRandom;
  * @param mean of red, green and blue, in 0..255
  * @param std of red, green and blue
  */
-@Part("normalize")
+@Component("normalize")
 public record Normalize(
         @Default("[123.675, 116.28, 103.53]") List<Double> mean,
         @Default("[58.395, 57.12, 57.375]") List<Double> std)

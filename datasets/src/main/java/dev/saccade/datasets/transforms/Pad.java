@@ -1,8 +1,8 @@
 package dev.saccade.datasets.transforms;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
@@ -19,7 +19,7 @@ import java.util.SplittableRandom;
  *     crop_size} in training, or else multiples of {@code divisor}
  * @param divisor both edges become multiples of it if no size is set
  */
-@Part("pad")
+@Component("pad")
 public record Pad(@Default("[]") List<Integer> size, @Default("32") int divisor)
         implements Transform {
 

@@ -1,8 +1,8 @@
 package dev.saccade.datasets.transforms;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -24,7 +24,7 @@ import java.util.SplittableRandom;
  * @param saturation range of the factor
  * @param hue maximum change, in degrees (detection) or units of two degrees (segmentation)
  */
-@Part("photometric_distortion")
+@Component("photometric_distortion")
 public record PhotometricDistortion(
         @Default("detection") Variant variant,
         @Default("32") double brightness,

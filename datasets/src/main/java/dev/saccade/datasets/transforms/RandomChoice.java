@@ -1,9 +1,9 @@
 package dev.saccade.datasets.transforms;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
@@ -20,7 +20,7 @@ import java.util.SplittableRandom;
  *
  * @param branches lists of transforms with equal probability; a list may be empty
  */
-@Part("random_choice")
+@Component("random_choice")
 public record RandomChoice(@Default("[[]]") List<List<Transform>> branches) implements Transform {
 
     public RandomChoice {

@@ -2,8 +2,8 @@ package dev.saccade.datasets.transforms;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
@@ -34,7 +34,7 @@ import java.util.SplittableRandom;
  * @param allowNegativeCrop whether crops without objects and crowds are trained on as background;
  *     otherwise another image replaces them. No effect on label maps
  */
-@Part("random_crop")
+@Component("random_crop")
 public record RandomCrop(
         @Default("absolute_range") Mode mode,
         @Default("[]") List<Double> size,

@@ -1,8 +1,8 @@
 package dev.saccade.datasets.transforms;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
@@ -15,7 +15,7 @@ import org.opencv.core.Mat;
 import java.util.SplittableRandom;
 
 /** Flips image, masks, boxes and label maps with a probability. */
-@Part("random_flip")
+@Component("random_flip")
 public record RandomFlip(
         @Default("0.5") double probability, @Default("horizontal") Direction direction)
         implements Transform {

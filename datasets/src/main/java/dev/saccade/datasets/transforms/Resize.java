@@ -1,8 +1,8 @@
 package dev.saccade.datasets.transforms;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageScale;
@@ -30,7 +30,7 @@ import java.util.SplittableRandom;
  * @param divisor if above 1, resizes a second time to multiples of this, like {@code AlignResize}
  *     of PVT's SemanticFPN
  */
-@Part("resize")
+@Component("resize")
 public record Resize(
         @Default("[]") List<List<Integer>> scales,
         @Default("value") Mode mode,

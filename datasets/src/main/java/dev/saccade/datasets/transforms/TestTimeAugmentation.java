@@ -3,8 +3,8 @@ package dev.saccade.datasets.transforms;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.Default;
 import dev.saccade.datasets.Transform;
 
 import java.util.ArrayList;
@@ -58,7 +58,7 @@ public record TestTimeAugmentation(
         Checks.require(
                 resizes.size() == 1,
                 "transforms",
-                transforms.stream().map(PartConfig::type).toList(),
+                transforms.stream().map(ComponentConfig::type).toList(),
                 "exactly one resize, whose scales test-time augmentation replaces");
         Resize own = (Resize) resizes.get(0);
         int place = transforms.indexOf(own);

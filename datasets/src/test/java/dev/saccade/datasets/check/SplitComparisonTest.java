@@ -3,7 +3,7 @@ package dev.saccade.datasets.check;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.CheckOptions;

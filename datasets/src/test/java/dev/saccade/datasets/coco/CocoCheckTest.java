@@ -8,7 +8,7 @@ import com.google.common.base.Splitter;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;

@@ -23,7 +23,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.sun.management.ThreadMXBean;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.check.ImageCheck;
 

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
@@ -32,7 +32,7 @@ class CustomTransformTest {
 
     private static final Size SIZE = new Size(6, 8);
 
-    @Part("own")
+    @Component("own")
     private record Own(UnaryOperator<Sample> change) implements Transform {
 
         @Override

@@ -7,9 +7,9 @@ import com.google.common.collect.ImmutableSet;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.DatasetInference;
@@ -38,7 +38,7 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
      *     CocoParameters}
      * @param maxDets ascending limits per image and class, as in pycocotools; AP uses the largest
      */
-    @Part("coco")
+    @Component("coco")
     public record Config(
             @Default("mask") IouType areaOf, @Default("[1, 10, 100]") List<Integer> maxDets)
             implements Evaluator.Config {

@@ -10,8 +10,8 @@ import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
@@ -29,7 +29,7 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
     private static final int WORKERS = 2;
 
     /** Has no settings. */
-    @Part("mean_iou")
+    @Component("mean_iou")
     public record Config() implements Evaluator.Config {
 
         @Override

@@ -8,6 +8,10 @@ import ai.djl.nn.Parameter;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.Unwrapped;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
@@ -16,10 +20,6 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.script.Tracer;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.GtInstances;
@@ -45,7 +45,7 @@ public final class AtssHead extends DenseHead {
      * @param minBboxSize drops boxes not wider and higher than this many pixels; negative: none
      * @param scoreThr minimum class score without centerness, exclusive
      */
-    @Part("atss")
+    @Component("atss")
     public record Config(
             @Unwrapped
                     @Default(

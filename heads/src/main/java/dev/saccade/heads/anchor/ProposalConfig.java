@@ -6,9 +6,9 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.vision.Nms;
-import dev.saccade.core.parts.Default;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.ScoredBoxes;
 

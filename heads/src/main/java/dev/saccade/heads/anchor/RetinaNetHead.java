@@ -1,16 +1,16 @@
 package dev.saccade.heads.anchor;
 
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.Unwrapped;
 import dev.saccade.core.conversion.CheckpointRules;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
 
 import java.util.List;
 
 /** RetinaNet head (Lin et al. 2017), as mmdetection's {@code RetinaHead}. */
 public final class RetinaNetHead extends DenseHead {
 
-    @Part("retinanet")
+    @Component("retinanet")
     public record Config(@Unwrapped DenseHead.Settings settings) implements DenseHead.Config {
 
         @Override

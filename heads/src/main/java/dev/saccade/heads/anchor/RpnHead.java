@@ -7,15 +7,15 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.Unwrapped;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;

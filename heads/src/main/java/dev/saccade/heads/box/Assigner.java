@@ -1,6 +1,6 @@
 package dev.saccade.heads.box;
 
-import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.components.ComponentConfig;
 
 /**
  * Assigns ground-truth objects to priors, such as {@code assigner: {type: max_iou, pos_iou_thr:
@@ -8,7 +8,7 @@ import dev.saccade.core.parts.PartConfig;
  *
  * <p>Arrays are on the device of the features; reading values on the host stalls the GPU.
  */
-public interface Assigner extends PartConfig {
+public interface Assigner extends ComponentConfig {
 
     /**
      * Assigns an object, background or "ignore" to each prior of an image.

@@ -7,9 +7,9 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.script.ScriptTemplate;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
 
 import java.util.List;
 import java.util.Map;
@@ -29,7 +29,7 @@ import java.util.Map;
  * @param ignoreIofThr anchors with a larger fraction inside an ignored region are ignored, and
  *     become candidates only if too few others exist; values of 0 or less disable this
  */
-@Part("atss")
+@Component("atss")
 public record AtssAssigner(@Default("9") int topk, @Default("-1") double ignoreIofThr)
         implements Assigner {
 

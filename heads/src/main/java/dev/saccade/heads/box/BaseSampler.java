@@ -1,6 +1,6 @@
 package dev.saccade.heads.box;
 
-import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.components.ComponentConfig;
 
 import java.util.SplittableRandom;
 
@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
  *
  * <p>Arrays are on the device of the features; reading values on the host stalls the GPU.
  */
-public interface BaseSampler extends PartConfig {
+public interface BaseSampler extends ComponentConfig {
 
     /**
      * Samples at most {@link #num} priors.

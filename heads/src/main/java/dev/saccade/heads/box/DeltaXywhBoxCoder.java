@@ -5,15 +5,15 @@ import ai.djl.ndarray.NDArray;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.script.ScriptTemplate;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
 
 import java.util.List;
 import java.util.Map;
 
 /** Encodes boxes as normalized {@code (dx, dy, dw, dh)} (R-CNN, Girshick et al. 2014). */
-@Part("delta_xywh")
+@Component("delta_xywh")
 public record DeltaXywhBoxCoder(
         @Default("[0.0, 0.0, 0.0, 0.0]") List<Double> targetMeans,
         @Default("[1.0, 1.0, 1.0, 1.0]") List<Double> targetStds)

@@ -5,15 +5,15 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.vision.Nms;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
 
 /**
  * NMS per class, as mmdetection's {@code multiclass_nms}; scores must be greater than {@code
  * score_thr}.
  */
-@Part("nms")
+@Component("nms")
 public record HardNms(
         @Default("0.05") double scoreThr,
         @Default("0.5") double iouThreshold,

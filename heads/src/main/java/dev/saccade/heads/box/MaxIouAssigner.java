@@ -7,11 +7,11 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Range;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.vision.MaxIouAssign;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Range;
 
 /**
  * Assigns objects to priors by IoU, as mmdetection's {@code MaxIoUAssigner}, including ties.
@@ -27,7 +27,7 @@ import dev.saccade.core.parts.Range;
  *     disables this
  * @param ignoreWrtCandidates whether the IoF is relative to the prior, instead of the region
  */
-@Part("max_iou")
+@Component("max_iou")
 public record MaxIouAssigner(
         @Default("0.5") double posIouThr,
         @Default("0.4") Range negIouThr,

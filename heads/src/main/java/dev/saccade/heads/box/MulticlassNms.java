@@ -2,7 +2,7 @@ package dev.saccade.heads.box;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.components.ComponentConfig;
 
 /**
  * Selects detections from scored boxes, such as {@code nms: {type: soft_nms, sigma: 0.5}}.
@@ -10,7 +10,7 @@ import dev.saccade.core.parts.PartConfig;
  * <p>Missing boxes have score minus infinity. Arrays are on the device of the features; reading
  * values on the host waits for the GPU.
  */
-public interface MulticlassNms extends PartConfig {
+public interface MulticlassNms extends ComponentConfig {
 
     /**
      * Detections with current scores; {@code keep [B, M]} is {@code row * C + class} among the

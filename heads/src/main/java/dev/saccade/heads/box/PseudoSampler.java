@@ -1,6 +1,6 @@
 package dev.saccade.heads.box;
 
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
 
 import java.util.SplittableRandom;
 
@@ -8,7 +8,7 @@ import java.util.SplittableRandom;
  * Trains on all positive and background priors, as mmdetection's {@code PseudoSampler}. Losses are
  * averaged over the positive priors.
  */
-@Part("pseudo")
+@Component("pseudo")
 public record PseudoSampler() implements BaseSampler {
 
     @Override

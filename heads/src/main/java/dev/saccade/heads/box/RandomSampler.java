@@ -5,10 +5,10 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.script.ScriptTemplate;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
 
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -20,7 +20,7 @@ import java.util.SplittableRandom;
  * @param num priors per image
  * @param negPosUb maximum number of negatives per positive; negative for no limit
  */
-@Part("random")
+@Component("random")
 public record RandomSampler(
         @Default("512") int num,
         @Default("0.25") double posFraction,

@@ -4,11 +4,11 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.vision.Nms;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
 
 import java.util.Arrays;
 import java.util.Comparator;
@@ -28,7 +28,7 @@ import java.util.stream.IntStream;
  * @param splitThr with at least this many boxes per image, classes are processed one by one
  * @param classAgnostic whether classes decay each other; only below {@code split_thr}
  */
-@Part("soft_nms")
+@Component("soft_nms")
 public record SoftNms(
         @Default("0.05") double scoreThr,
         @Default("0.5") double iouThreshold,

@@ -2,10 +2,10 @@ package dev.saccade.heads.loss;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.components.ComponentConfig;
 
 /** Box regression loss, such as {@code loss_bbox: {type: giou, loss_weight: 10}}. */
-public interface BoxLoss extends PartConfig {
+public interface BoxLoss extends ComponentConfig {
 
     /**
      * Returns the weighted sum times {@code loss_weight}: a differentiable scalar, 0 without boxes.

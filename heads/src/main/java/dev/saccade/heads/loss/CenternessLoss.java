@@ -3,9 +3,9 @@ package dev.saccade.heads.loss;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.parts.Default;
 
 /** Binary cross entropy of centerness (FCOS, Tian et al. 2019). */
 public record CenternessLoss(@Default("1") double lossWeight) {

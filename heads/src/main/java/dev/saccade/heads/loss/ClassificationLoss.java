@@ -2,10 +2,10 @@ package dev.saccade.heads.loss;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.components.ComponentConfig;
 
 /** Classification loss, such as {@code loss_cls: {type: focal, gamma: 2}}. */
-public interface ClassificationLoss extends PartConfig {
+public interface ClassificationLoss extends ComponentConfig {
 
     /**
      * Returns the weighted sum times {@code loss_weight}: a differentiable scalar, 0 without boxes.

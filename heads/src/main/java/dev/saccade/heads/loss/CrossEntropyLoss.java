@@ -3,15 +3,15 @@ package dev.saccade.heads.loss;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
 
 /**
  * Cross entropy of classes, as mmdetection's: per-class sigmoids, or one softmax with background.
  */
-@Part("cross_entropy")
+@Component("cross_entropy")
 public record CrossEntropyLoss(
         @Default("false") boolean useSigmoid, @Default("1") double lossWeight)
         implements ClassificationLoss {

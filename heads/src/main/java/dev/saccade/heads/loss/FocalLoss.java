@@ -3,11 +3,11 @@ package dev.saccade.heads.loss;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
 
 import java.util.Map;
 
@@ -17,7 +17,7 @@ import java.util.Map;
  * <p>Loss and gradient are computed together in chunks that fit the cache; the gradient is the only
  * temporary array with the size of the logits.
  */
-@Part("focal")
+@Component("focal")
 public record FocalLoss(
         @Default("2") double gamma, @Default("0.25") double alpha, @Default("1") double lossWeight)
         implements ClassificationLoss {

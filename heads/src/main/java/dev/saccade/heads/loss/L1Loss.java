@@ -3,12 +3,12 @@ package dev.saccade.heads.loss;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.Functional;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
 
 /** Sum of absolute differences. */
-@Part("l1")
+@Component("l1")
 public record L1Loss(@Default("1") double lossWeight) implements BoxLoss {
 
     public L1Loss {

@@ -3,10 +3,10 @@ package dev.saccade.heads.loss;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
 
 /** The losses of mmdetection's {@code iou_loss.py}, which compare boxes by their corners. */
 public sealed interface OverlapLoss extends BoxLoss {
@@ -67,7 +67,7 @@ public sealed interface OverlapLoss extends BoxLoss {
     }
 
     /** Sum of {@code -ln IoU}, with IoU at least 1e-6 (UnitBox, Yu et al. 2016). */
-    @Part("iou")
+    @Component("iou")
     record IouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 
         private static final Script SCRIPT =
@@ -88,7 +88,7 @@ public sealed interface OverlapLoss extends BoxLoss {
     }
 
     /** Sum of {@code 1 - GIoU} (Rezatofighi et al. 2019). */
-    @Part("giou")
+    @Component("giou")
     record GiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 
         private static final Script SCRIPT =
@@ -113,7 +113,7 @@ public sealed interface OverlapLoss extends BoxLoss {
     }
 
     /** Sum of {@code 1 - DIoU}: overlap and distance (Zheng et al. 2020). */
-    @Part("diou")
+    @Component("diou")
     record DiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 
         private static final Script SCRIPT =
@@ -130,7 +130,7 @@ public sealed interface OverlapLoss extends BoxLoss {
     }
 
     /** Sum of {@code 1 - CIoU}: overlap, distance and aspect ratio (Zheng et al. 2020). */
-    @Part("ciou")
+    @Component("ciou")
     record CiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 
         private static final Script SCRIPT =

@@ -3,12 +3,12 @@ package dev.saccade.heads.loss;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.Functional;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
 
 /** Smooth L1 loss (Fast R-CNN, Girshick 2015), summed; linear above {@code beta}. */
-@Part("smooth_l1")
+@Component("smooth_l1")
 public record SmoothL1Loss(@Default("1") double beta, @Default("1") double lossWeight)
         implements BoxLoss {
 

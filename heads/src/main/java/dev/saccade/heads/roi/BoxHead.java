@@ -8,6 +8,7 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Module;
@@ -16,7 +17,6 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.heads.Norm;
 import dev.saccade.heads.box.BoxCoder;

@@ -3,9 +3,9 @@ package dev.saccade.heads.roi;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.heads.anchor.RpnHead;
 import dev.saccade.heads.box.MulticlassNms;
 
@@ -19,7 +19,7 @@ import java.util.Optional;
 public final class CascadeMaskRcnnHead extends TwoStageHead {
 
     /** Settings; without {@code mask_head} this is Cascade R-CNN. */
-    @Part("cascade_mask_rcnn")
+    @Component("cascade_mask_rcnn")
     public record Config(
             @Default(
                             "{loss_bbox: {type: smooth_l1, beta: 0.1111111111111111},"

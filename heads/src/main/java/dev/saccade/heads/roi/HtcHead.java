@@ -7,12 +7,12 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.vision.Rois;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
@@ -42,7 +42,7 @@ public final class HtcHead extends TwoStageHead {
      * @param semanticHead semantic branch, which is trained on label maps; empty for none
      * @param semanticFusion heads that use the semantic features
      */
-    @Part("htc")
+    @Component("htc")
     public record Config(
             @Default(
                             "{loss_bbox: {type: smooth_l1, beta: 0.1111111111111111},"

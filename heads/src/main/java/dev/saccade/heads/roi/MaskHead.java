@@ -3,6 +3,7 @@ package dev.saccade.heads.roi;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
@@ -13,7 +14,6 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.vision.MaskCrop;
-import dev.saccade.core.parts.Default;
 import dev.saccade.heads.Norm;
 import dev.saccade.heads.loss.MaskCrossEntropy;
 

@@ -1,9 +1,9 @@
 package dev.saccade.heads.roi;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.heads.anchor.RpnHead;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BaseSampler;
@@ -16,7 +16,7 @@ import java.util.Optional;
 public final class MaskRcnnHead extends TwoStageHead {
 
     /** Settings; without {@code mask_head} this is Faster R-CNN. */
-    @Part("mask_rcnn")
+    @Component("mask_rcnn")
     public record Config(
             RpnHead.Config rpnHead,
             RoiExtractor bboxRoiExtractor,

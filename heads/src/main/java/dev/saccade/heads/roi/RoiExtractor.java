@@ -5,11 +5,11 @@ import ai.djl.ndarray.NDArray;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.vision.RoiAlign;
 import dev.saccade.core.ops.vision.Rois;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.Size;
 

@@ -1,7 +1,7 @@
 package dev.saccade.heads.roi;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
+import dev.saccade.core.components.Default;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BaseSampler;
 

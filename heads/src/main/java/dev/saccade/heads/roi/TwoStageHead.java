@@ -10,6 +10,9 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.components.DetectionHead;
+import dev.saccade.core.components.ExportableHead;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.ClassRows;
 import dev.saccade.core.ops.Autocast;
@@ -19,9 +22,6 @@ import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.ops.vision.MaskCrop;
 import dev.saccade.core.ops.vision.Rois;
-import dev.saccade.core.parts.DetectionHead;
-import dev.saccade.core.parts.ExportableHead;
-import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;

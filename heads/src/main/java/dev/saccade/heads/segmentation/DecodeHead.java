@@ -8,6 +8,8 @@ import ai.djl.ndarray.NDList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.SegmentationHead;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Dropout2d;
@@ -16,8 +18,6 @@ import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.Losses;
 

@@ -3,13 +3,13 @@ package dev.saccade.heads.segmentation;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.SegmentationHead;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Sequential;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.heads.Norm;
 
@@ -28,7 +28,7 @@ public final class FcnHead extends DecodeHead {
      * @param numConvs if 0, the level must have {@code channels}
      * @param concatInput whether to concatenate the input and convolve once more
      */
-    @Part("fcn")
+    @Component("fcn")
     public record Config(
             @Default("2") int inIndex,
             @Default("256") int channels,

@@ -5,6 +5,8 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
@@ -16,8 +18,6 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.vision.Interpolation;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.heads.Norm;

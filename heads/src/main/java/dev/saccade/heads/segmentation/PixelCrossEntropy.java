@@ -11,13 +11,13 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Floats;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.vision.BilinearResize;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 

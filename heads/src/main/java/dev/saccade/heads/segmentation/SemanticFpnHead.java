@@ -6,13 +6,13 @@ import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.SegmentationHead;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.ops.vision.Interpolation;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.heads.Norm;
 
@@ -25,7 +25,7 @@ import java.util.List;
  */
 public final class SemanticFpnHead extends DecodeHead {
 
-    @Part("semantic_fpn")
+    @Component("semantic_fpn")
     public record Config(
             @Default("[0, 1, 2, 3]") List<Integer> inIndex,
             @Default("128") int channels,

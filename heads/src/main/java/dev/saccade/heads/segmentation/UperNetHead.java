@@ -5,16 +5,16 @@ import ai.djl.ndarray.NDList;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.SegmentationHead;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.vision.Interpolation;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.heads.Norm;
 
@@ -31,7 +31,7 @@ public final class UperNetHead extends DecodeHead {
      * Settings of a UperNet head; with batch normalization, pool scale 1 requires training batches
      * of at least two images.
      */
-    @Part("upernet")
+    @Component("upernet")
     public record Config(
             @Default("[0, 1, 2, 3]") List<Integer> inIndex,
             @Default("[1, 2, 3, 6]") List<Integer> poolScales,

@@ -13,8 +13,8 @@ import ai.djl.training.GradientCollector;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.ops.script.DynamicShapes;
-import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;

@@ -10,12 +10,12 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.ops.memory.HostTransfers;
 import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.ops.script.Kernels;
-import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;

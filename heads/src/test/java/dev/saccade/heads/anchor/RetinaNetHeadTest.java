@@ -10,7 +10,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.config.Configs;
-import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;

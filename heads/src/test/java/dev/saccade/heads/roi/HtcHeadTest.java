@@ -18,6 +18,8 @@ import ai.djl.training.GradientCollector;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.ops.memory.HostTransfers;
 import dev.saccade.core.ops.memory.NoGrad;
@@ -25,8 +27,6 @@ import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.vision.Rois;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;

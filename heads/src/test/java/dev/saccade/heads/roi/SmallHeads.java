@@ -1,7 +1,7 @@
 package dev.saccade.heads.roi;
 
 import dev.saccade.config.Configs;
-import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.heads.anchor.RpnHead;
 
 import java.util.List;

@@ -9,9 +9,9 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.components.DetectionHead;
 import dev.saccade.core.ops.memory.HostTransfers;
 import dev.saccade.core.ops.script.DynamicShapes;
-import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;

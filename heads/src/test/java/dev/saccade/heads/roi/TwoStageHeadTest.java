@@ -14,12 +14,12 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.ops.memory.HostTransfers;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.ops.script.Kernels;
-import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;

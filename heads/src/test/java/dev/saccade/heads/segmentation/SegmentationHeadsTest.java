@@ -13,11 +13,11 @@ import ai.djl.nn.Parameter;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.components.SegmentationHead;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.SampleRandom;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.heads.Norm;
 

@@ -4,7 +4,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Default;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.structures.Size;
 
 import java.util.List;

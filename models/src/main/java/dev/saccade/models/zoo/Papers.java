@@ -6,8 +6,8 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
 
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;

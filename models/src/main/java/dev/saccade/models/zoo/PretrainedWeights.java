@@ -14,11 +14,11 @@ import dev.saccade.config.Configs;
 import dev.saccade.config.Suggestions;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.core.components.Backbone;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.NamePattern;
 import dev.saccade.core.conversion.PositionTable;
-import dev.saccade.core.parts.Backbone;
-import dev.saccade.core.parts.Default;
 
 import java.net.URI;
 import java.nio.file.Path;

@@ -13,7 +13,7 @@ import dev.saccade.checkpoint.pytorch.TorchFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.components.Backbone;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

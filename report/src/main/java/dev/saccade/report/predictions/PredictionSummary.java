@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.Text;
-import dev.saccade.core.parts.HeadConfig;
+import dev.saccade.core.components.HeadConfig;
 import dev.saccade.models.TrainedModel;
 
 import java.util.List;

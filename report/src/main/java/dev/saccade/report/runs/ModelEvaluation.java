@@ -3,9 +3,9 @@ package dev.saccade.report.runs;
 import com.google.common.collect.Iterables;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.components.HeadConfig;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.distributed.ProcessGroup;
-import dev.saccade.core.parts.HeadConfig;
-import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;

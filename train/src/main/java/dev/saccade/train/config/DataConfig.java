@@ -2,9 +2,9 @@ package dev.saccade.train.config;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
 import dev.saccade.datasets.ClassBalancedDataset;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.InputSize;
@@ -53,7 +53,7 @@ public record DataConfig(
         Checks.require(
                 val.filter(ClassBalancedDataset.Config.class::isInstance).isEmpty(),
                 "val",
-                val.map(PartConfig::type).orElse(""),
+                val.map(ComponentConfig::type).orElse(""),
                 "a data set without repeated images; class_balanced is for data.train");
         size.applyTo(trainTransforms);
         checkOrder("train_transforms", trainTransforms);
@@ -98,7 +98,7 @@ public record DataConfig(
         List<String> mixing =
                 transforms.stream()
                         .filter(Transform::needsOtherSamples)
-                        .map(PartConfig::type)
+                        .map(ComponentConfig::type)
                         .toList();
         Checks.require(
                 mixing.isEmpty(),

@@ -5,8 +5,8 @@ import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.weights.LoadReport;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.core.components.Backbone;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.parts.Backbone;
 import dev.saccade.models.Model;
 import dev.saccade.models.zoo.PretrainedWeights;
 

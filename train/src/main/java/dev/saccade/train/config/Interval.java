@@ -1,7 +1,7 @@
 package dev.saccade.train.config;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
+import dev.saccade.core.components.Default;
 import dev.saccade.train.schedules.RunLength;
 
 import java.util.Optional;

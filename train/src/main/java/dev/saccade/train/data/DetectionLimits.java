@@ -1,7 +1,7 @@
 package dev.saccade.train.data;
 
 import dev.saccade.core.Text;
-import dev.saccade.core.parts.HeadConfig;
+import dev.saccade.core.components.HeadConfig;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ObjectStatistics;

@@ -1,6 +1,6 @@
 package dev.saccade.train.hooks;
 
-import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.components.ComponentConfig;
 
 /**
  * Observes a training run, and changes it through {@link Run}.
@@ -14,9 +14,9 @@ public interface Hook extends AutoCloseable {
 
     /**
      * Settings of a hook in the {@code hooks} of a config. To add a custom hook, implement this
-     * with a record and list it in a {@link dev.saccade.core.parts.PartProvider}.
+     * with a record and list it in a {@link dev.saccade.core.components.ComponentProvider}.
      */
-    interface Config extends PartConfig {
+    interface Config extends ComponentConfig {
 
         /** Creates the hook for one run. */
         Hook build();

@@ -6,11 +6,11 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.Text;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.MemoryFormat;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
 
 import java.util.Optional;
 
@@ -21,7 +21,7 @@ import java.util.Optional;
 public final class AdamW extends Optimizer {
 
     /** Hyper-parameters. Learning rate and weight decay are those before schedule and rules. */
-    @Part("adamw")
+    @Component("adamw")
     public record Config(
             @Default("1e-4") double learningRate,
             @Default("0.9") double beta1,

@@ -5,8 +5,8 @@ import ai.djl.nn.Parameter;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.Backbone;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.parts.Backbone;
 
 import java.util.HashMap;
 import java.util.Map;

@@ -9,11 +9,11 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.MemoryFormat;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.parts.Default;
 
 import java.util.List;
 import java.util.Map;

@@ -14,11 +14,11 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.primitives.Doubles;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.parts.PartConfig;
 import dev.saccade.train.optimizers.ModelEma.Update;
 
 import java.util.ArrayList;
@@ -37,9 +37,9 @@ public abstract class Optimizer implements AutoCloseable {
 
     /**
      * Hyper-parameters and factory of an optimizer. To add a custom optimizer, implement this with
-     * a record and list it in a {@link dev.saccade.core.parts.PartProvider}.
+     * a record and list it in a {@link dev.saccade.core.components.ComponentProvider}.
      */
-    public interface Config extends PartConfig {
+    public interface Config extends ComponentConfig {
 
         /** Returns the learning rate before schedule and parameter rules. */
         double learningRate();

@@ -1,7 +1,7 @@
 package dev.saccade.train.optimizers;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
+import dev.saccade.core.components.Default;
 
 /** Learning rate and weight decay factors of some parameters; 0 for no weight decay. */
 public record ParameterRule(

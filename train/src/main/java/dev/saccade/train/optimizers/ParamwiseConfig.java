@@ -2,7 +2,7 @@ package dev.saccade.train.optimizers;
 
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.core.parts.Default;
+import dev.saccade.core.components.Default;
 
 import java.util.Map;
 import java.util.Optional;

@@ -2,11 +2,11 @@ package dev.saccade.train.optimizers;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.Text;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.Unwrapped;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.MemoryFormat;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Unwrapped;
 
 import java.util.Map;
 import java.util.Optional;
@@ -15,7 +15,7 @@ import java.util.Optional;
 public final class Sgd extends Optimizer {
 
     /** Hyper-parameters. Learning rate and weight decay are those before schedule and rules. */
-    @Part("sgd")
+    @Component("sgd")
     public record Config(
             @Default("0.02") double learningRate,
             @Default("0.9") double momentum,

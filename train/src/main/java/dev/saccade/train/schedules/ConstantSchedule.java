@@ -1,9 +1,9 @@
 package dev.saccade.train.schedules;
 
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
 
 /** Keeps the learning rate after warm-up. */
-@Part("constant")
+@Component("constant")
 public record ConstantSchedule(Warmup warmup) implements Schedule {
 
     @Override

@@ -1,11 +1,11 @@
 package dev.saccade.train.schedules;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 
 /** Cosine decay per step (Loshchilov and Hutter 2017, without restarts). */
-@Part("cosine")
+@Component("cosine")
 public record CosineSchedule(
         @Default("0") double minLearningRate, @Default("{iterations: 500}") Warmup warmup)
         implements Schedule {

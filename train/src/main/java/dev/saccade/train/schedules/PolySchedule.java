@@ -1,11 +1,11 @@
 package dev.saccade.train.schedules;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 
 /** Polynomial decay per step: a power of the remaining fraction of the run; power 1 is linear. */
-@Part("poly")
+@Component("poly")
 public record PolySchedule(
         @Default("1") double power,
         @Default("0") double minLearningRate,

@@ -1,12 +1,12 @@
 package dev.saccade.train.schedules;
 
-import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.components.ComponentConfig;
 
 /**
  * Learning rate schedule. To add a custom schedule, implement this with a record and list it in a
- * {@link dev.saccade.core.parts.PartProvider}.
+ * {@link dev.saccade.core.components.ComponentProvider}.
  */
-public interface Schedule extends PartConfig {
+public interface Schedule extends ComponentConfig {
 
     Warmup warmup();
 

@@ -1,13 +1,13 @@
 package dev.saccade.train.schedules;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Part;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
 
 import java.util.List;
 
 /** Multiplies the learning rate by {@code gamma} at ascending epochs, counted from 0. */
-@Part("step")
+@Component("step")
 public record StepSchedule(
         @Default("[8, 11]") List<Integer> milestones,
         @Default("0.1") double gamma,

@@ -1,7 +1,7 @@
 package dev.saccade.train.schedules;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.parts.Default;
+import dev.saccade.core.components.Default;
 
 /**
  * Linear warm-up of the learning rate, from {@code ratio} in [0, 1]; 0 iterations for no warm-up.

@@ -1,0 +1,23 @@
+package dev.saccade.core.components;
+
+import java.util.Map;
+
+/** Settings of a {@link DetectionHead} or {@link SegmentationHead}. */
+public interface HeadConfig extends ModelComponentConfig {
+
+    /** Returns the type of training targets. */
+    TargetKind targets();
+
+    /** Returns the maximum number of semantic classes; 0 if the head needs no label maps. */
+    default int semanticClasses() {
+        return 0;
+    }
+
+    /** Key of the setting that limits the detections of an image. */
+    String MAX_PER_IMG = "nms.max_per_img";
+
+    /** Returns the settings that limit objects per image, such as {@link #MAX_PER_IMG}. */
+    default Map<String, Integer> objectLimits() {
+        return Map.of();
+    }
+}

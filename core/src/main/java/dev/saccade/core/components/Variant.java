@@ -1,0 +1,34 @@
+package dev.saccade.core.components;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Repeatable;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * A published variant of a component: the settings that differ from the {@link Default}s. List the
+ * smallest first. The key {@code variant} selects it; its full name combines component and variant,
+ * such as {@code swin_tiny}.
+ */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.TYPE)
+@Repeatable(Variant.All.class)
+public @interface Variant {
+
+    /** The name, such as {@code tiny}; the full name, {@code resnet50}, if no key selects it. */
+    String name();
+
+    /** The settings in YAML, such as {@code depths: [2, 2, 18, 2]}. */
+    String[] settings() default {};
+
+    @Documented
+    @Retention(RetentionPolicy.RUNTIME)
+    @Target(ElementType.TYPE)
+    @interface All {
+
+        Variant[] value();
+    }
+}

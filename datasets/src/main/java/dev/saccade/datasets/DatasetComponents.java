@@ -1,0 +1,38 @@
+package dev.saccade.datasets;
+
+import dev.saccade.core.components.ComponentConfig;
+import dev.saccade.core.components.ComponentProvider;
+import dev.saccade.datasets.ade20k.Ade20kDataset;
+import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.datasets.transforms.CopyPaste;
+import dev.saccade.datasets.transforms.InstaBoost;
+import dev.saccade.datasets.transforms.Normalize;
+import dev.saccade.datasets.transforms.Pad;
+import dev.saccade.datasets.transforms.PhotometricDistortion;
+import dev.saccade.datasets.transforms.RandomChoice;
+import dev.saccade.datasets.transforms.RandomCrop;
+import dev.saccade.datasets.transforms.RandomFlip;
+import dev.saccade.datasets.transforms.Resize;
+
+import java.util.List;
+
+/** Registers data sets and transforms for configs. */
+public final class DatasetComponents implements ComponentProvider {
+
+    @Override
+    public List<Class<? extends ComponentConfig>> components() {
+        return List.of(
+                CocoDataset.Config.class,
+                Ade20kDataset.Config.class,
+                ClassBalancedDataset.Config.class,
+                Resize.class,
+                RandomFlip.class,
+                RandomCrop.class,
+                CopyPaste.class,
+                InstaBoost.class,
+                PhotometricDistortion.class,
+                RandomChoice.class,
+                Normalize.class,
+                Pad.class);
+    }
+}
