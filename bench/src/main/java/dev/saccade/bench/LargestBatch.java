@@ -76,7 +76,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
         }
     }
 
-    /** Extrapolates from images of a quarter and half the edge length. */
+    /** Extrapolates from images with a quarter and half of the edge length. */
     private static boolean isExpectedToFit(TrialRun run, Size size, long usable) {
         long estimate = Long.MAX_VALUE;
         for (int part : new int[] {4, 2}) {

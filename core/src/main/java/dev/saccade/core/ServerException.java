@@ -21,7 +21,7 @@ public final class ServerException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Reasons by exception; the first that is among the causes applies. */
+    /** Reasons by exception type; the first one found among the causes applies. */
     private static final ImmutableMap<Class<?>, String> REASONS =
             ImmutableMap.of(
                     UnresolvedAddressException.class, "unknown host",

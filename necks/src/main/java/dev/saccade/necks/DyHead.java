@@ -175,8 +175,8 @@ public final class DyHead extends Neck {
         }
 
         /**
-         * Takes the first values of each image in the shape of a coarser map, as mmcv's operator,
-         * which the released weights were trained with.
+         * Takes the first values of each image in the shape of a coarser map, like mmcv's operator,
+         * with which the released weights were trained.
          */
         private static NDArray firstValues(NDArray x, NDArray map) {
             Shape shape = x.getShape();

@@ -69,7 +69,7 @@ final class Case implements AutoCloseable {
         return settings;
     }
 
-    /** Returns the hyper-parameters under {@code config}. */
+    /** Returns the hyperparameters under {@code config}. */
     Settings config() {
         return settings.object("config");
     }

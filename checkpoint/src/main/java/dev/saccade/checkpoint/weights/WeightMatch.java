@@ -181,7 +181,7 @@ final class WeightMatch {
         return name.substring(0, Math.max(name.lastIndexOf('.'), 0));
     }
 
-    /** Returns rows of the checkpoint; -1 keeps the row of the parameter. */
+    /** Returns a tensor of the given checkpoint rows; -1 keeps the row of the parameter. */
     private Tensor moved(String name, ImmutableIntArray sources) {
         Shape shape = shape(name);
         FloatBuffer theirs = tensors.get(name).floats();

@@ -36,7 +36,7 @@ public final class TinyBackbone extends Backbone {
         }
     }
 
-    /** Hyper-parameters: the side of the position grid. */
+    /** Hyperparameters: the side of the position grid. */
     @Component("tiny")
     public record Config(@Default("3") int side) implements Backbone.Config {
 

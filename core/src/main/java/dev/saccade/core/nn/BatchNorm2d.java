@@ -25,7 +25,9 @@ public final class BatchNorm2d extends Layer {
     /** PyTorch's default. */
     public static final double EPS = 1e-5;
 
-    /** Weight of the old value, as in DJL; PyTorch's momentum (0.1) weighs the new value. */
+    /**
+     * Weight of the old value, as in DJL; PyTorch's momentum (0.1) is the weight of the new value.
+     */
     private static final float MOMENTUM = 0.9f;
 
     /** Keeps the running statistics unchanged. */

@@ -32,7 +32,7 @@ public sealed interface Outline {
 
         /**
          * Approximates an ellipse with the number of corners of labelme's converter: no point of
-         * the outline is further than a pixel from it.
+         * the outline is more than a pixel from it.
          */
         public static Ring ofEllipse(double x, double y, double radiusX, double radiusY) {
             double radius = Math.max(Math.max(radiusX, radiusY), 1);

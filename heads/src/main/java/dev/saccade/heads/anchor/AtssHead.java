@@ -42,7 +42,7 @@ public final class AtssHead extends DenseHead {
      *
      * @param settings {@code nms_pre} counts (anchor, class) pairs; {@code nms} ranks by class
      *     score times centerness
-     * @param minBboxSize drops boxes not wider and higher than this many pixels; negative: none
+     * @param minBboxSize drops boxes with a side of at most this many pixels; negative: none
      * @param scoreThr minimum class score without centerness, exclusive
      */
     @Component("atss")

@@ -58,9 +58,7 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
         return new ScoredBoxes(boxes.div(count), scores.div(count));
     }
 
-    /**
-     * Sets the scores of boxes not wider and higher than {@code minSize} pixels to minus infinity.
-     */
+    /** Sets the scores of boxes to minus infinity if a side is at most {@code minSize} pixels. */
     public ScoredBoxes suppressSmall(double minSize) {
         if (minSize < 0) {
             return this;

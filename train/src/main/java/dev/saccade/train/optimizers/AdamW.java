@@ -20,7 +20,7 @@ import java.util.Optional;
  */
 public final class AdamW extends Optimizer {
 
-    /** Hyper-parameters. Learning rate and weight decay are those before schedule and rules. */
+    /** Hyperparameters; learning rate and weight decay before schedule and parameter rules. */
     @Component("adamw")
     public record Config(
             @Default("1e-4") double learningRate,

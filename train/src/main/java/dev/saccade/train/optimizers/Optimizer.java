@@ -36,7 +36,7 @@ import java.util.stream.Stream;
 public abstract class Optimizer implements AutoCloseable {
 
     /**
-     * Hyper-parameters and factory of an optimizer. To add a custom optimizer, implement this with
+     * Hyperparameters and factory of an optimizer. To add a custom optimizer, implement this with
      * a record and list it in a {@link dev.saccade.core.components.ComponentProvider}.
      */
     public interface Config extends ComponentConfig {

@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 
 /**
  * A {@link Script} with constants, compiled once for each combination of values. Use constants for
- * hyper-parameters; read map sizes from tensors instead, as they have too many values.
+ * hyperparameters; read map sizes from tensors instead, as they have too many values.
  */
 public final class ScriptTemplate {
 
