@@ -47,9 +47,7 @@ public final class ModelBench implements AutoCloseable {
         model.initialize(manager, 0);
     }
 
-    /**
-     * A batch of random images of the size of the network input; {@code name} is the model name.
-     */
+    /** A batch of random images at network input size; {@code name} is the model name. */
     public record Input(String name, int images, Size size, int classes) {}
 
     public static ModelTimes prediction(RunConfig config, Input input, Timing.Plan plan) {

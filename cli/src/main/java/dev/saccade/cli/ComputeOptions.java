@@ -40,11 +40,11 @@ final class ComputeOptions {
         device.filter(text -> !Devices.isName(text))
                 .ifPresent(
                         text -> {
-                            String meant =
+                            String hint =
                                     text.matches("\\d+") ? "; did you mean cuda:" + text + "?" : "";
                             throw SaccadeException.user(
                                     "--device: got %s, expected %s%s",
-                                    text, Devices.EXPECTED, meant);
+                                    text, Devices.EXPECTED, hint);
                         });
         return device;
     }

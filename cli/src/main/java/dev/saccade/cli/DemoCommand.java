@@ -112,7 +112,7 @@ final class DemoCommand extends BaseCommand {
         return out.resolveSibling(out.getFileName() + "-scenes");
     }
 
-    /** Another run may have been trained on them. */
+    /** Rejects existing scenes, because another run may have been trained on them. */
     private static void requireNoScenes(Path data) {
         if (Files.exists(data)) {
             throw SaccadeException.user(

@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 @Command(
         name = "export",
         description = {
-            "Export a trained model as TorchScript, ONNX, safetensors or for DJL Serving.",
+            "Export a trained model as TorchScript, ONNX or safetensors, or for DJL Serving.",
             "TorchScript (libtorch, DJL, Python) and ONNX (ONNX Runtime, TensorRT)"
                     + " include postprocessing; model.json describes preprocessing. The exported"
                     + " model is compared with the original on images of the run.",

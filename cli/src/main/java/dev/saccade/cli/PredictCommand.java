@@ -100,7 +100,7 @@ final class PredictCommand extends BaseCommand {
                             + " --json writes no files.")
     private Optional<Boolean> drawPictures = Optional.empty();
 
-    @Option(names = "--no-labels", description = "Draw no class names, scores and legends.")
+    @Option(names = "--no-labels", description = "Do not draw class names, scores or legends.")
     private boolean noLabels;
 
     @Option(

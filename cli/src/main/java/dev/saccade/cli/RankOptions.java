@@ -29,7 +29,8 @@ import java.util.function.Function;
 final class RankOptions {
 
     /** Detects typing errors; tests use more ranks than processors. */
-    private static final int MOST = Math.max(8, 4 * Runtime.getRuntime().availableProcessors());
+    private static final int MAX_PROCESSES =
+            Math.max(8, 4 * Runtime.getRuntime().availableProcessors());
 
     @Option(
             names = "--nproc",
@@ -56,11 +57,11 @@ final class RankOptions {
         count.ifPresent(
                 number -> {
                     ConfigArguments.requirePositive("--nproc", number);
-                    if (number > MOST) {
+                    if (number > MAX_PROCESSES) {
                         throw SaccadeException.user(
                                 "--nproc %d: expected at most %d, because this machine has %s",
                                 number,
-                                MOST,
+                                MAX_PROCESSES,
                                 Count.of(Runtime.getRuntime().availableProcessors(), "processor"));
                     }
                 });
@@ -115,7 +116,7 @@ final class RankOptions {
         return code;
     }
 
-    /** Returns the task, with the rank if there are several. */
+    /** Returns the task, with the rank if there are several ranks. */
     static String ofRank(String task) {
         ProcessGroup ranks = ProcessGroup.current();
         return ranks.worldSize() == 1

@@ -22,7 +22,7 @@ final class RecipeNames {
     private RecipeNames() {}
 
     /**
-     * Returns the bundled config of a name; error messages contain suggestions.
+     * Returns the bundled config with a name; error messages contain suggestions.
      *
      * @param named path below {@code configs/}, or its last part if unique; {@code configs/} and
      *     {@code .yaml} are optional
@@ -34,24 +34,24 @@ final class RecipeNames {
                         .replaceFirst("^(\\./)?(configs/)?", "")
                         .replaceFirst("\\.ya?ml$", "");
         List<String> all = Zoo.packaged().recipes().stream().map(Recipe::name).toList();
-        List<String> meant =
+        List<String> matches =
                 all.stream().filter(each -> each.equals(name) || stem(each).equals(name)).toList();
-        if (meant.size() > 1) {
+        if (matches.size() > 1) {
             throw SaccadeException.user(
                     "%s: matches several configs; expected one of %s",
-                    named, String.join(", ", meant));
+                    named, String.join(", ", matches));
         }
-        if (meant.isEmpty()) {
-            throw PathKind.error(named, expected + nearest(name, all));
+        if (matches.isEmpty()) {
+            throw PathKind.error(named, expected + suggestion(name, all));
         }
-        return Iterables.getOnlyElement(meant);
+        return Iterables.getOnlyElement(matches);
     }
 
     private static String stem(String name) {
         return name.substring(name.lastIndexOf('/') + 1);
     }
 
-    private static String nearest(String name, List<String> all) {
+    private static String suggestion(String name, List<String> all) {
         boolean isWhole = name.contains("/");
         Set<String> candidates =
                 isWhole

@@ -42,7 +42,7 @@ final class ReportCommand extends BaseCommand {
     @Mixin private DataOption data;
     @Mixin private ComputeOptions compute;
 
-    @Parameters(arity = "1..*", paramLabel = "RUN", description = "Report these runs.")
+    @Parameters(arity = "1..*", paramLabel = "RUN", description = "Write the report of these runs.")
     private List<Path> runs;
 
     @Option(

@@ -47,7 +47,7 @@ final class RunArgument {
     }
 
     private String suggestion() {
-        return PathKind.find(run) == PathKind.IMAGE ? "; name the images after it" : nearbyRun();
+        return PathKind.find(run) == PathKind.IMAGE ? "; put the images after RUN" : nearbyRun();
     }
 
     /** Suggests a run or checkpoint near the given path. */

@@ -27,7 +27,7 @@ import java.util.regex.Pattern;
         name = "serve",
         description = {
             "Serve a model over HTTP, with a web page to try it and a JSON API.",
-            "Ctrl-C and SIGTERM stop the server after running requests. The server has"
+            "Ctrl-C and SIGTERM stop the server once running requests have finished. It has"
                     + " no authentication; by default only this machine can connect."
         },
         footer = {
@@ -98,7 +98,7 @@ final class ServeCommand extends BaseCommand {
             paramLabel = "N",
             defaultValue = "128",
             description =
-                    "Set the maximum number of waiting images. More requests get"
+                    "Set the maximum number of waiting images. Requests beyond it get"
                             + " status 503 with Retry-After. Default: ${DEFAULT-VALUE}.")
     private int queue;
 
@@ -139,7 +139,7 @@ final class ServeCommand extends BaseCommand {
             if (!isLoopback()) {
                 err().println(
                                 "warning: other machines can connect to this server"
-                                        + " without authentication and encryption; put a reverse"
+                                        + " without authentication or encryption; put a reverse"
                                         + " proxy with both in front of it");
             }
             return StopSignal.run(() -> awaitShutdown(server), server::close);

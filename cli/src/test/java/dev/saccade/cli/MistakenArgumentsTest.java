@@ -167,7 +167,7 @@ class MistakenArgumentsTest {
         assertMessage("train " + Files.createFile(labels.resolve("a.json")), output);
         assertMessage(
                 "predict " + folder.resolve("a.JPG") + " " + folder.resolve("photos"),
-                "name the images after it");
+                "put the images after RUN");
     }
 
     @Test

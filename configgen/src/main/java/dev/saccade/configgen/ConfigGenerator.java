@@ -30,7 +30,7 @@ public final class ConfigGenerator {
     private static final int SHOWN_CLASSES = 6;
 
     /** Column at which comments start. */
-    private static final int REASONS = 48;
+    private static final int COMMENT_COLUMN = 48;
 
     private final LabeledFolder folder;
     private final DatasetContents contents;
@@ -314,7 +314,7 @@ public final class ConfigGenerator {
                             text.append(
                                             reason.isEmpty()
                                                     ? setting
-                                                    : Strings.padEnd(setting, REASONS, ' ')
+                                                    : Strings.padEnd(setting, COMMENT_COLUMN, ' ')
                                                             + "  # "
                                                             + reason)
                                     .append('\n');

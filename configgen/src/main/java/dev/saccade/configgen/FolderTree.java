@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** Lists the folders and files of a data set, without hidden ones. Follows links, but no loops. */
+/** Lists the visible folders and files of a data set. Follows links, but not in loops. */
 final class FolderTree {
 
     private static final int DEPTH = 3;
@@ -52,7 +52,7 @@ final class FolderTree {
         }
     }
 
-    /** Returns the files in a folder with one of some suffixes, sorted. */
+    /** Returns the files in a folder with one of the suffixes, sorted. */
     static List<Path> files(Path folder, String... suffixes) {
         return list(
                 folder,

@@ -35,7 +35,7 @@ final class LabelMapLayout {
     private static final List<String> NAMES =
             List.of("classes.txt", "class_names.txt", "labels.txt");
 
-    /** File of ADE20K, whose class names are known. */
+    /** File that identifies ADE20K, whose class names are known. */
     private static final String OF_ADE20K = "objectInfo150.txt";
 
     private static final int SAMPLED_MAPS = 24;

@@ -17,8 +17,8 @@ public record LabeledFolder(
         Path root, Dataset.Config train, Optional<? extends Dataset.Config> val) {
 
     /**
-     * Finds the labels of a folder; returns nothing for formats that need conversion. Throws a user
-     * error if the training set is ambiguous.
+     * Finds the labels of a folder; empty for formats that need conversion. Throws a user error if
+     * the training set is ambiguous.
      */
     public static Optional<LabeledFolder> find(Path root) {
         DataFolder.requireFolder(root);

@@ -6,7 +6,7 @@ import dev.saccade.core.Count;
 import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Devices;
 
-/** The machine that a config is written for; {@code bytes} is its memory or its GPU's. */
+/** The machine that a config is written for; {@code bytes} is GPU memory, else main memory. */
 public record Machine(boolean gpu, int cores, long bytes) {
 
     public static Machine current() {

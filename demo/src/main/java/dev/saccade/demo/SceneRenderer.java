@@ -70,7 +70,7 @@ public final class SceneRenderer {
     }
 
     /**
-     * Adds an object at a place, if there is one, where it and the objects below stay recognizable.
+     * Adds an object where it and the objects below stay recognizable, if there is such a place.
      */
     private void place(SplittableRandom random, double squash, List<Cutout> cutouts) {
         int label = random.nextInt(ObjectTemplate.CLASSES.size());

@@ -51,7 +51,7 @@ final class MlflowClient {
 
     private static final String API = "/api/2.0/mlflow/";
 
-    /** Artifacts that the server stores itself; the path may follow a host. */
+    /** URIs of artifacts that the server stores itself; a host may precede the path. */
     private static final Pattern FILES = Pattern.compile("mlflow-artifacts:(?://[^/]*)?/?(.+)");
 
     private static final JsonMapper JSON = new JsonMapper();
@@ -103,7 +103,7 @@ final class MlflowClient {
         String found = response.at(path).asText();
         if (found.isEmpty()) {
             throw new ServerException(
-                    "the response has no " + path.substring(1) + "; is the server MLflow?");
+                    "the response has no " + path.substring(1) + "; is this an MLflow server?");
         }
         return found;
     }
@@ -161,7 +161,7 @@ final class MlflowClient {
         try {
             return JSON.readTree(response);
         } catch (JsonProcessingException e) {
-            throw new ServerException("the response is not JSON; is the server MLflow?");
+            throw new ServerException("the response is not JSON; is this an MLflow server?");
         }
     }
 

@@ -91,7 +91,7 @@ class MlflowClientTest {
     @Test
     void reportsAResponseThatIsNotJson() {
         assertFault(
-                "the response is not JSON; is the server MLflow?",
+                "the response is not JSON; is this an MLflow server?",
                 Duration.ofMinutes(1),
                 exchange -> send(exchange, "<html>"));
     }
@@ -99,7 +99,7 @@ class MlflowClientTest {
     @Test
     void reportsAMissingValue() {
         assertFault(
-                "the response has no run/info/run_id; is the server MLflow?",
+                "the response has no run/info/run_id; is this an MLflow server?",
                 Duration.ofMinutes(1),
                 exchange -> send(exchange, "{\"run\": [1]}"));
     }

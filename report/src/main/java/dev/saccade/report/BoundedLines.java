@@ -23,8 +23,8 @@ public final class BoundedLines extends FilterInputStream {
     }
 
     /**
-     * Opens a file; rejects pipes, sockets and devices as user errors. {@code maxBytes} is in
-     * bytes.
+     * Opens a file; rejects pipes, sockets and devices as user errors. {@code maxBytes} limits each
+     * line.
      */
     public static InputStream open(Path file, int maxBytes) throws IOException {
         return new BoundedLines(RegularFile.open(file), file, maxBytes);

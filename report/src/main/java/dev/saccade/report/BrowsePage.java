@@ -60,7 +60,7 @@ public record BrowsePage(
         }
     }
 
-    /** Returns the HTML; the page belongs into the folder of the pictures. */
+    /** Returns the HTML; the page belongs in the folder of the pictures. */
     public String page() {
         Markup out = new Markup();
         PageFrame.open(out, title, BESIDE, "report.css", "browse.css");

@@ -8,7 +8,7 @@ import dev.saccade.models.draw.LabelLayout;
 
 import java.util.stream.IntStream;
 
-/** Draws boxes whose color and dash pattern show correct, false and missed; masks by class. */
+/** Draws boxes styled as correct, false positive or missed, and masks in class colors. */
 final class DetectionDrawing {
 
     /** Font size as a fraction of the longer image edge. */

@@ -25,7 +25,10 @@ public record Examples(
     public Examples {
         rows = rows.stream().<List<Example>>map(ImmutableList::copyOf).toList();
         int columns = runs.size();
-        checkArgument(rows.stream().allMatch(row -> row.size() == columns), "%s runs", columns);
+        checkArgument(
+                rows.stream().allMatch(row -> row.size() == columns),
+                "expected %s examples per row",
+                columns);
     }
 
     public static Examples of(

@@ -31,7 +31,7 @@ public record HeatMap(String title, List<String> names, List<List<Long>> counts,
         int size = names.size();
         checkArgument(
                 counts.size() == size && counts.stream().allMatch(row -> row.size() == size),
-                "%s names, counts %s",
+                "got %s names, expected a square matrix of this size, got %s",
                 size,
                 counts);
     }

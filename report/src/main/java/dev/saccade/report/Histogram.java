@@ -26,8 +26,8 @@ public record Histogram(String title, String xLabel, List<Bar> bars) implements 
     /** Draws the bars; rotates names that do not fit side by side. */
     @Override
     public void write(Markup out) {
-        long most = bars.stream().mapToLong(Bar::count).max().orElse(0);
-        Axis y = Axis.of(new Range(0, (double) Math.max(most, 4)), BOTTOM, TOP, 4).upToTick();
+        long highest = bars.stream().mapToLong(Bar::count).max().orElse(0);
+        Axis y = Axis.of(new Range(0, (double) Math.max(highest, 4)), BOTTOM, TOP, 4).upToTick();
         out.open("figure", "class", "chart").leaf("figcaption", title);
         int count = bars.size();
         double slot = (RIGHT - LEFT) / Math.max(count, 1);

@@ -56,7 +56,8 @@ public record LineChart(
     public record Series(String name, List<Double> x, List<Double> y, Optional<Integer> rgb) {
 
         public Series {
-            checkArgument(x.size() == y.size(), "%s x and %s y", x.size(), y.size());
+            checkArgument(
+                    x.size() == y.size(), "got %s x values and %s y values", x.size(), y.size());
         }
 
         /** Creates a curve; copies the arrays. */

@@ -38,10 +38,10 @@ enum ContentCoding {
     }
 
     /**
-     * Decodes a body; rejects damaged bodies and those above {@code most} bytes. {@code taken}
-     * receives the size of each decoded chunk and may throw.
+     * Decodes a body; rejects damaged bodies and bodies larger than {@code maxBytes}. {@code
+     * onChunk} receives the size of each decoded chunk and may throw.
      */
-    byte[] decode(byte[] body, int most, IntConsumer taken) {
+    byte[] decode(byte[] body, int maxBytes, IntConsumer onChunk) {
         if (this == IDENTITY) {
             return body;
         }
@@ -49,14 +49,14 @@ enum ContentCoding {
         byte[] buffer = new byte[1 << 16];
         try (GZIPInputStream gzip = new GZIPInputStream(new ByteArrayInputStream(body))) {
             for (int read = gzip.read(buffer); read >= 0; read = gzip.read(buffer)) {
-                if (decoded.size() + (long) read > most) {
+                if (decoded.size() + (long) read > maxBytes) {
                     throw Problem.exception(
                             HttpStatus.PAYLOAD_TOO_LARGE_413,
                             "the request is larger than %d bytes when decompressed;"
                                     + " send smaller images",
-                            most);
+                            maxBytes);
                 }
-                taken.accept(read);
+                onChunk.accept(read);
                 decoded.write(buffer, 0, read);
             }
         } catch (IOException e) {

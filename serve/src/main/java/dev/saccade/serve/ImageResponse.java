@@ -11,7 +11,7 @@ import dev.saccade.models.PredictionJson;
 import java.util.List;
 import java.util.Map;
 
-/** JSON entry of one image: either {@link PredictionJson} or a problem, else null. */
+/** JSON entry of one image: {@link PredictionJson} entries, or a problem, which may be null. */
 record ImageResponse(String image, Map<String, Object> entries, Problem problem) {
 
     static ImageResponse of(

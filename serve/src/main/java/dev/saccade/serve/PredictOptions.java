@@ -29,7 +29,11 @@ record PredictOptions(ScoreThresholds scores, MaskFormat masks, boolean png) {
             if (!KNOWN.contains(field.getName())) {
                 problems.add(field.getName() + ": unknown parameter; expected score or masks");
             } else if (field.getValues().size() > 1) {
-                problems.add(field.getName() + ": is given " + field.getValues().size() + " times");
+                problems.add(
+                        field.getName()
+                                + ": got "
+                                + field.getValues().size()
+                                + " values, expected one");
             }
         }
         ScoreThresholds scores = ScoreThresholds.of(defaultScore);

@@ -94,18 +94,18 @@ final class ServerMetrics {
         return decoding.time(work);
     }
 
-    void predicting(int photographs, Runnable work) {
-        // Count first, so that a client that has its response finds the batch counted.
-        batches.observe(photographs);
+    void predicting(int images, Runnable work) {
+        // Count first, so that the metrics include a batch before its clients have the response.
+        batches.observe(images);
         Timer timer = predicting.startTimer();
         work.run();
-        double seconds = timer.observeDuration() / photographs;
+        double seconds = timer.observeDuration() / images;
         meanSeconds.updateAndGet(mean -> mean == 0 ? seconds : mean + SMOOTHING * (seconds - mean));
     }
 
     /** Estimates the seconds that N images take, rounded up. */
-    int secondsFor(int photographs) {
-        double seconds = Math.ceil(meanSeconds.get() * photographs);
+    int secondsFor(int images) {
+        double seconds = Math.ceil(meanSeconds.get() * images);
         return (int) Math.max(1, Math.min(MAX_RETRY_SECONDS, seconds));
     }
 

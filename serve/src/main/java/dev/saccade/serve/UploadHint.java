@@ -8,14 +8,14 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.MimeTypes;
 import org.eclipse.jetty.server.Request;
 
-/** Detects requests that send an image in a wrong way, and explains the right one. */
+/** Detects requests that send an image in the wrong way, and explains the right way. */
 final class UploadHint {
 
     private static final String COMMAND = "curl --data-binary @photo.jpg ADDRESS";
 
     private UploadHint() {}
 
-    /** Returns advice to append to the message; empty if nothing is known. */
+    /** Returns advice to append to the message; empty if there is none. */
     static String of(Request request, byte[] body) {
         String type = request.getHeaders().get(HttpHeader.CONTENT_TYPE);
         if (type == null) {

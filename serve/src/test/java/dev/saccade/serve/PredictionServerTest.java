@@ -245,7 +245,7 @@ class PredictionServerTest {
                 "?score=x&masks=y | score: got x, expected a number from 0 to 1, or per-class;"
                         + " masks: got y, expected one of rle, polygon, false",
                 "?Score=1 | Score: unknown parameter; expected score or masks",
-                "?score=0.1&score=0.2 | score: is given 2 times",
+                "?score=0.1&score=0.2 | score: got 2 values, expected one",
             })
     void reportsAllQueryProblems(String query, String expected) throws Exception {
         Client client = new Client(objects);

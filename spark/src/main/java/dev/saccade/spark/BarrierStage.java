@@ -31,7 +31,7 @@ final class BarrierStage {
     /** Extracts the reason from Spark's message, without prefix and stack traces. */
     private static final Pattern LOSS = Pattern.compile("finished unsuccessfully\\.\\s*(\\S.*)");
 
-    /** Errors of executors that lack Saccade's libraries or have older ones. */
+    /** Errors of executors that lack Saccade's libraries or have older versions. */
     private static final Pattern OTHER_LIBRARIES =
             Pattern.compile(
                     "java\\.lang\\.(NoSuchMethodError|NoSuchFieldError|NoClassDefFoundError|"

@@ -58,8 +58,8 @@ public final class SparkTrainer {
     }
 
     /**
-     * Prepares training with one rank. Relative paths start from the working directory of the
-     * driver.
+     * Prepares training with one rank. Relative paths are resolved against the driver's working
+     * directory.
      *
      * @throws SaccadeException of kind user, if the config has no training set, or selects a GPU by
      *     number

@@ -33,9 +33,9 @@ import java.util.function.Consumer;
 record StepMemory(Device device, int classes, int images, Size size) {
 
     /** The CPU usually has free memory when a GPU is full. */
-    private static final Device PROCESSOR = Device.cpu();
+    private static final Device CPU = Device.cpu();
 
-    /** Large enough for activations to exceed the gradients, which reuse their memory. */
+    /** Large enough that activations need more memory than gradients, which reuse it. */
     private static final Size SMALL = new Size(192, 192);
 
     private static final Size LARGE = new Size(288, 288);
@@ -43,9 +43,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
     /** Batch statistics need more than one image. */
     private static final int IMAGES = 2;
 
-    /**
-     * Settings that need less memory, but more time or train fewer layers; models may lack some.
-     */
+    /** Settings that save memory, but cost time or train fewer layers; not all models have all. */
     private static final List<String> SETTINGS =
             List.of(
                     "model.backbone.activation_checkpointing=true",
@@ -78,7 +76,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
     private record Growth(long fixed, long perPixel) {
 
         static Growth measure(RunConfig config, int classes) {
-            try (TrialRun run = new TrialRun(config, classes, PROCESSOR)) {
+            try (TrialRun run = new TrialRun(config, classes, CPU)) {
                 long small = run.peakBytes(IMAGES, SMALL);
                 long large = run.peakBytes(IMAGES, LARGE);
                 long pixels = IMAGES * (LARGE.area() - SMALL.area());
@@ -147,7 +145,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
 
     /** Estimates the memory; empty if tensor memory is not tracked. */
     Optional<Estimate> estimate(RunConfig config) {
-        if (TensorMemory.of(PROCESSOR).isEmpty()) {
+        if (TensorMemory.of(CPU).isEmpty()) {
             return Optional.empty();
         }
         long pixels = images * size.area();

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Results of a step that are shared by all ranks, besides gradients.
+ * Results of a step that all ranks share, except for the gradients.
  *
  * @param losses loss terms, summed over images
  * @param metrics metrics, summed over images

@@ -85,8 +85,8 @@ final class TrainStep {
     }
 
     /**
-     * Runs a step; at least one rank needs a batch. A step that overflows float16 only changes the
-     * scale.
+     * Runs a step; at least one rank needs a batch. A step that overflows float16 changes only the
+     * loss scale.
      */
     Result run(Iterator<Batch> batches, RunState state, int epoch, double learningRate) {
         double lossScale = isScaled() ? state.scaler().scale() : 1;

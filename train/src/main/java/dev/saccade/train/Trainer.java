@@ -290,7 +290,7 @@ public final class Trainer implements Run {
 
     private void stopIfStale() {
         int stale = state.stale();
-        if (config.evaluation().patience().filter(most -> stale >= most).isPresent()) {
+        if (config.evaluation().patience().filter(limit -> stale >= limit).isPresent()) {
             stop(Count.of(stale, "evaluation") + " without a new best: stopping");
         }
     }

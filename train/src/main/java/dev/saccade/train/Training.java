@@ -109,9 +109,8 @@ public final class Training {
     }
 
     /**
-     * Returns this training as one of several ranks, which together run the steps of one process
-     * with proportionally more accumulation. Only rank 0 checks the data and writes to the run
-     * folder.
+     * Returns this training as one rank of a group. N ranks train like one process with N times the
+     * accumulation. Only rank 0 checks the data and writes to the run folder.
      */
     public Training on(ProcessGroup group) {
         return new Training(config, sources, group);
@@ -282,7 +281,7 @@ public final class Training {
         }
     }
 
-    /** Builds everything else and trains. */
+    /** Builds hooks, optimizer and data loader, and trains. */
     private Outcome train(Parts parts, RunFolder folder, Hooks given, boolean resume) {
         Model<?> model = parts.model;
         DataConfig data = config.data();

@@ -10,8 +10,8 @@ public interface Validation {
     /**
      * Runs the evaluation.
      *
-     * @param progress callback to call regularly; it throws {@link EvaluationInterrupted}, which
-     *     must not be caught, if the run is asked to stop
+     * @param progress call it regularly; if the run is asked to stop, it throws {@link
+     *     EvaluationInterrupted}, which must not be caught
      * @return metrics, including the monitored one; the same on all ranks
      */
     Evaluation run(Runnable progress);

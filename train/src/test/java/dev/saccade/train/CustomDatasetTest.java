@@ -190,7 +190,7 @@ class CustomDatasetTest {
         String other = messageOf(() -> Training.of(written, fewer).resume(run));
         assertTrue(
                 other.contains(
-                        "belongs to another run, the images or labels of data.train have changed;"
+                        "belongs to another run: the images or labels of data.train have changed;"
                                 + " resume"),
                 other);
     }

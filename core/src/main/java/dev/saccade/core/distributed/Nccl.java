@@ -16,7 +16,7 @@ final class Nccl {
         return "NCCL " + (int) Script.evaluate("ops.saccade.nccl_version()");
     }
 
-    /** Returns whether NCCL is available, and why. */
+    /** Returns whether NCCL is available, and the reason if not. */
     static OperatorLibrary.Status status() {
         return LIBRARY.status();
     }

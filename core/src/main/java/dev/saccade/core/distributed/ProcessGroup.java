@@ -112,14 +112,14 @@ public final class ProcessGroup implements AutoCloseable {
         return at.worldSize();
     }
 
-    /** Returns the device with a name on this rank; see {@link Devices#chooseForRank}. */
-    public Device device(String called) {
+    /** Returns the device of this rank for a config value; see {@link Devices#chooseForRank}. */
+    public Device device(String configured) {
         return at.worldSize() == 1 && at.localRank() == 0
-                ? Devices.local().choose(called)
-                : Devices.local().chooseForRank(called, at.localRank());
+                ? Devices.local().choose(configured)
+                : Devices.local().chooseForRank(configured, at.localRank());
     }
 
-    /** Uses NCCL (if available) instead of Gloo for arrays on a GPU; called by all ranks. */
+    /** Uses NCCL (if available) instead of Gloo for arrays on a GPU. All ranks must call it. */
     public void use(Device device) {
         if (at.worldSize() > 1 && device.isGpu() && Nccl.status().loaded()) {
             run(
@@ -154,7 +154,7 @@ public final class ProcessGroup implements AutoCloseable {
      *
      * @param gradients one per parameter; may share memory, and an empty array counts as zeros
      * @param like the parameters, whose memory formats the sums get
-     * @return arrays of the manager of the first gradient; some share memory
+     * @return arrays owned by the manager of the first gradient; some share memory
      */
     public List<NDArray> allReduce(List<NDArray> gradients, List<NDArray> like) {
         if (at.worldSize() == 1 || gradients.isEmpty()) {

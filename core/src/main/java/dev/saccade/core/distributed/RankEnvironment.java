@@ -63,7 +63,7 @@ public final class RankEnvironment {
                             "OMPI_COMM_WORLD_LOCAL_RANK"),
                     SLURM);
 
-    /** Placeholder for ranks started by this machine, which do not read it. */
+    /** Placeholder; the ranks started by this machine do not read it. */
     private static final Duration ANY = Duration.ofSeconds(1);
 
     private final Map<String, String> variables;
@@ -114,8 +114,8 @@ public final class RankEnvironment {
 
     private static SaccadeException startedTwice(String variable) {
         return SaccadeException.user(
-                        "%s is set: this process is already one of several on its machine; do not"
-                                + " start more from it, or start one process per machine",
+                        "%s is set: this process is already one of several on its machine; remove"
+                                + " --nproc, or start one process per machine",
                         variable)
                 .withSettings("nproc");
     }
@@ -139,7 +139,7 @@ public final class RankEnvironment {
                         ? number(MASTER_PORT, "the port of rank 0", 1, LAST_PORT).orElse(1)
                         : DEFAULT_PORT;
         Optional<String> host = worldSize == 1 ? Optional.empty() : host(launcher);
-        problems.throwIfAny("the rank variables, as " + launcher.command + " sets them");
+        problems.throwIfAny("rank variables set by " + launcher.command);
         return host.map(
                 address ->
                         new Rendezvous(

@@ -143,13 +143,13 @@ class RankEnvironmentTest {
                         + " SLURM_NODELIST: got a[b, expected hosts such as node[03-05,7]",
             })
     void reportsWrongVariables(String text, String starter, String problem) {
-        assertEquals("the rank variables, as " + starter + " sets them: " + problem, refused(text));
+        assertEquals("rank variables set by " + starter + ": " + problem, refused(text));
     }
 
     @Test
     void reportsAllProblemsTogether() {
         String error = refused("RANK=first LOCAL_RANK=1.5 MASTER_PORT=http");
-        assertTrue(error.startsWith("the rank variables, as torchrun sets them: 5 problems"));
+        assertTrue(error.startsWith("rank variables set by torchrun: 5 problems"));
         for (String name :
                 List.of("RANK: got first", "LOCAL_RANK: got 1.5", "MASTER_PORT: got http")) {
             assertTrue(error.contains("  - " + name), error);
@@ -202,8 +202,8 @@ class RankEnvironmentTest {
                         () -> RankEnvironment.localRanks(environment(text), 2));
         assertEquals(
                 variable
-                        + " is set: this process is already one of several on its machine; do not"
-                        + " start more from it, or start one process per machine",
+                        + " is set: this process is already one of several on its machine; remove"
+                        + " --nproc, or start one process per machine",
                 error.getMessage());
     }
 }

@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 /** Indices of the most frequent classes, few enough to distinguish their colors. */
 record PlottedClasses(List<Integer> labels, int all) {
 
-    private static final int MOST = 7;
+    private static final int MAX_CLASSES = 7;
 
     /** Selects classes by their number of objects. */
     static PlottedClasses of(List<Integer> objects) {
@@ -19,7 +19,8 @@ record PlottedClasses(List<Integer> labels, int all) {
                         .boxed()
                         .sorted(Comparator.comparing(label -> -objects.get(label)))
                         .toList();
-        return new PlottedClasses(present.stream().limit(MOST).sorted().toList(), present.size());
+        return new PlottedClasses(
+                present.stream().limit(MAX_CLASSES).sorted().toList(), present.size());
     }
 
     String title(String shown) {

@@ -41,7 +41,7 @@ public final class ConfigChange {
 
     private ConfigChange() {}
 
-    /** Returns the settings that must be equal on all ranks by dotted key. */
+    /** Returns the settings that must be equal on all ranks, by dotted key. */
     public static Map<String, String> common(RunConfig config) {
         Map<String, String> flat = flat(config);
         flat.keySet().removeIf(key -> PER_MACHINE.stream().anyMatch(key::equals));

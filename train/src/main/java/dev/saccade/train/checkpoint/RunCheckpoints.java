@@ -97,7 +97,8 @@ public final class RunCheckpoints {
     }
 
     /**
-     * Saves the state to resume from and keeps the previous one, unless that was damaged meanwhile.
+     * Saves the state to resume from and keeps the previous one, unless it was damaged in the
+     * meantime.
      */
     public void saveLast(RunState state) {
         if (ranks.rank() > 0) {
@@ -118,7 +119,7 @@ public final class RunCheckpoints {
         last = Optional.of(Content.of(checkpoint));
     }
 
-    /** Returns whether a state was saved last, or resumed from. */
+    /** Returns whether this state was the last one saved or resumed from. */
     public boolean isSaved(RunState state) {
         return last.filter(content -> content.metadata().equals(metadata(state))).isPresent();
     }
@@ -181,7 +182,7 @@ public final class RunCheckpoints {
     /**
      * Restores weights, EMA, optimizer and hooks on all ranks, and returns the progress.
      *
-     * @param note receives log lines, such as about a damaged newest state
+     * @param note receives log lines, for example that the newest state is damaged
      * @throws SaccadeException of kind user, if no state is usable
      */
     public RunState resume(Consumer<String> note) {
@@ -272,7 +273,7 @@ public final class RunCheckpoints {
                 (key, value) -> {
                     if (!value.equals(metadata.get(key))) {
                         throw SaccadeException.user(
-                                "%s: belongs to another run, %s; resume with the data,"
+                                "%s: belongs to another run: %s; resume with the data,"
                                         + " seed and model of the run, or start a new run with"
                                         + " init_from set to this file",
                                 file, changed(key));

@@ -51,7 +51,7 @@ public record RunFolder(Path path) {
         }
     }
 
-    /** Returns the lock file against a second training. */
+    /** Returns the lock file that prevents a second training. */
     public Path lock() {
         return path.resolve(".lock");
     }
@@ -99,7 +99,7 @@ public record RunFolder(Path path) {
         return checkpoints().resolve("last.safetensors");
     }
 
-    /** Returns the state before {@link #last}, used if that is damaged. */
+    /** Returns the state before {@link #last}, used if the newest state is damaged. */
     public Path previous() {
         return checkpoints().resolve("previous.safetensors");
     }

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Division of an epoch among ranks and steps. If {@code batchesPerStep} of all ranks together
+ * Division of an epoch among ranks and steps. {@code batchesPerStep} counts all ranks; if it
  * changes, a run can only resume at the end of an epoch.
  */
 public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
@@ -47,8 +47,8 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
      * Converts the state of a checkpoint to the steps of this layout.
      *
      * @param note receives a log line if the layout has changed
-     * @throws SaccadeException of kind user, if the step is inside an epoch and its steps have
-     *     changed
+     * @throws SaccadeException of kind user, if the step is inside an epoch whose division into
+     *     steps has changed
      */
     public RunState translate(
             Path file, Map<String, String> metadata, RunState state, Consumer<String> note) {

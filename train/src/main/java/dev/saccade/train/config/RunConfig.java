@@ -41,7 +41,7 @@ import java.util.Optional;
  * @param precision of training and evaluation: {@code float32}; {@code bfloat16}, if the device
  *     supports it; or {@code float16} with loss scaling. Weights, losses and metrics are float32
  * @param allowTf32 whether GPUs may multiply float32 as TF32, which is several times faster and
- *     less exact
+ *     less precise
  * @param ema averages the weights; evaluations and saved checkpoints use the averages
  * @param logInterval optimizer steps per log line
  * @param initFrom a checkpoint or the name of {@link PretrainedWeights}; {@code none} trains from

@@ -100,7 +100,7 @@ public final class Hooks implements AutoCloseable {
         return all;
     }
 
-    /** Restores the result of {@link #state}. Rejects the state of a hook that is missing. */
+    /** Restores the result of {@link #state}. Rejects state whose hook is missing. */
     public void restore(Map<String, Tensor> state) {
         Checkpoint stored = new Checkpoint(state, Map.of());
         Set<String> left = new TreeSet<>(state.keySet());

@@ -49,8 +49,8 @@ public interface Run {
     void setLearningRate(double rate);
 
     /**
-     * Adds a metric to the report of the current step, until {@link Hook#afterStep}, else of the
-     * next. Logs show the mean over the steps with this metric, on rank 0.
+     * Adds a metric to the report of the current step; after {@link Hook#afterStep}, to that of the
+     * next step. Logs show the mean over the steps with this metric, on rank 0.
      */
     void addMetric(String name, double value);
 

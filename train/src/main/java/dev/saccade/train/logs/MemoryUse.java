@@ -8,7 +8,7 @@ import dev.saccade.core.ops.memory.TensorMemory;
 /**
  * Memory of the process.
  *
- * @param residentBytes resident set size; 0 if unknown (it is known on Linux)
+ * @param residentBytes resident set size; 0 if unknown, as on systems other than Linux
  * @param peakTensorBytes peak on the device since the run began; 0 without the fused operators
  * @param arrays number of arrays in DJL's managers
  */

@@ -31,8 +31,8 @@ import java.util.function.Supplier;
  * Gradients of a loss by parameter name, with the shapes and in the order of the parameters.
  * Parameters that the loss does not depend on are missing.
  *
- * <p>Nothing accumulates, so {@code zero_grad} does not exist. Two parameters may share a gradient,
- * so gradients are never changed in place.
+ * <p>Gradients do not accumulate, so there is no {@code zero_grad}. Two parameters may share a
+ * gradient, so gradients are never changed in place.
  */
 public record Gradients(Map<String, NDArray> arrays) {
 

@@ -75,7 +75,7 @@ public final class ModelEma {
         /** Does not change the averages. */
         public static final Update NONE = new Update(Map.of(), Map.of(), 1);
 
-        /** Returns the update without some names. */
+        /** Returns the update without these parameters. */
         Update without(Set<String> names) {
             return new Update(
                     Maps.filterKeys(weights, name -> !names.contains(name)),

@@ -92,7 +92,7 @@ public abstract class Optimizer implements AutoCloseable {
     /**
      * Creates the state.
      *
-     * @param initialStates return the initial state of a weight by state name
+     * @param initialStates functions that return the initial state of a weight, by state name
      * @param update TorchScript lines that change {@code weights} and the state in place, using
      *     {@code gradients}, all of type {@code List[Tensor]}; {@code lr} and {@code weight_decay}
      *     are numbers
