@@ -161,7 +161,7 @@ public final class Checks {
     }
 
     /**
-     * Requires settings to be consistent. Call it after the checks of single settings.
+     * Requires settings to be consistent. Call it after checking each setting.
      *
      * @param key the setting to report
      * @param expected its expected value

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  */
 public final class Devices {
 
-    /** Name of the first usable GPU, else of the CPU. */
+    /** Selects the first usable GPU, or the CPU if there is none. */
     public static final String AUTO = "auto";
 
     /** Valid device names, for messages. */
@@ -73,7 +73,7 @@ public final class Devices {
         return libtorch.cuda().flatMap(built -> fault(Device.gpu()));
     }
 
-    /** Returns whether a text is a device name, available or not. */
+    /** Returns whether a text is a valid device name, even if the device is not available. */
     public static boolean isName(String text) {
         return NAME.matcher(text).matches();
     }
@@ -84,8 +84,8 @@ public final class Devices {
     }
 
     /**
-     * Returns the device with a name: {@code auto}, {@code cpu}, {@code cuda} for the first GPU, or
-     * {@code cuda:1}. {@code auto} is resolved only once.
+     * Returns the device with the given name: {@code auto}, {@code cpu}, {@code cuda} for the first
+     * GPU, or {@code cuda:1}. {@code auto} is resolved only once.
      *
      * @throws SaccadeException of kind user if the name is invalid or the device cannot be used
      */
@@ -109,8 +109,8 @@ public final class Devices {
      * GPU with the index of the local rank.
      *
      * @param localRank index of the rank on its machine, from 0
-     * @throws SaccadeException of kind user if the machine has fewer GPUs than ranks, or if several
-     *     ranks request the same GPU
+     * @throws SaccadeException of kind user if the machine has fewer GPUs than ranks, or if
+     *     multiple ranks request the same GPU
      */
     public Device chooseForRank(String name, int localRank) {
         boolean automatic = name.equals(AUTO);
@@ -122,7 +122,7 @@ public final class Devices {
         }
         if (localRank > 0 && name.startsWith("cuda:")) {
             throw SaccadeException.user(
-                    "device: got %s for several ranks on one machine, expected cuda, which"
+                    "device: got %s for multiple ranks on one machine, expected cuda, which"
                             + " assigns one GPU to each rank",
                     name);
         }
@@ -133,8 +133,8 @@ public final class Devices {
         int gpus = driver.gpus().size();
         if (missing().isEmpty() && localRank >= gpus) {
             throw SaccadeException.user(
-                    "rank %d of this machine needs cuda:%d, but only %s found; start at most one"
-                            + " rank per GPU, or set device to cpu",
+                    "rank %d of this machine needs cuda:%d, but the machine has %s; start at most"
+                            + " one rank per GPU, or set device to cpu",
                     localRank, localRank, Count.of(gpus, "GPU"));
         }
         return require(Device.gpu(localRank));

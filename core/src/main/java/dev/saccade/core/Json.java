@@ -26,7 +26,7 @@ public final class Json {
                     .maxStringLength(20_000_000)
                     .build();
 
-    // Python writes NaN and Infinity into JSON, so they are parsed to be reported.
+    // Python writes NaN and Infinity into JSON, so they are parsed and reported later.
     private static final JsonFactory FACTORY =
             JsonFactory.builder()
                     .disable(JsonFactory.Feature.CHARSET_DETECTION)
@@ -55,7 +55,7 @@ public final class Json {
         return found == null ? parser.currentLocation() : found;
     }
 
-    /** Returns an exact integer ({@code 12.0} is one); empty for others and beyond 64 bits. */
+    /** Returns an exact integer, such as {@code 12.0}; empty for fractions and beyond 64 bits. */
     public static OptionalLong integer(JsonParser parser) throws IOException {
         if (!parser.currentToken().isNumeric() || parser.isNaN()) {
             return OptionalLong.empty();

@@ -21,7 +21,7 @@ import java.util.Optional;
 /** Loads libtorch on first use: DJL's, or the one selected by {@code SACCADE_TORCH}. */
 public final class Libtorch {
 
-    /** Retries after a failure. */
+    /** Loads libtorch once; retries after a failure. */
     private static final Supplier<Engine> ENGINE = Suppliers.memoize(Libtorch::load);
 
     private Libtorch() {}

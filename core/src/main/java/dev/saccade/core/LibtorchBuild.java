@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  */
 public record LibtorchBuild(Path folder, String version, Optional<String> cuda) {
 
-    /** Version files next to the folder: of Python's torch, and of PyTorch's archives. */
+    /** Version files next to the folder, in Python's torch and in PyTorch's archives. */
     private static final String OF_PYTHON = "version.py";
 
     private static final String OF_ARCHIVE = "build-version";

@@ -30,7 +30,7 @@ public final class NativeLibrary {
     private static final Set<PosixFilePermission> OWNER_ONLY =
             PosixFilePermissions.fromString("rwx------");
 
-    private static final Set<PosixFilePermission> WRITTEN_BY_OTHERS =
+    private static final Set<PosixFilePermission> OTHERS_CAN_WRITE =
             Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
 
     /** Owned by the user of this process, on Linux. */
@@ -100,7 +100,7 @@ public final class NativeLibrary {
         PosixFileAttributes found = Files.readAttributes(folder, PosixFileAttributes.class);
         UserPrincipal owner = found.owner();
         boolean isOwn = !Files.exists(OWN) || owner.equals(Files.getOwner(OWN));
-        boolean isOpen = !Collections.disjoint(found.permissions(), WRITTEN_BY_OTHERS);
+        boolean isOpen = !Collections.disjoint(found.permissions(), OTHERS_CAN_WRITE);
         if (isOpen && isOwn) {
             Files.setPosixFilePermissions(folder, OWNER_ONLY);
         } else if (isOpen || !(isOwn || owner.getName().equals("root"))) {

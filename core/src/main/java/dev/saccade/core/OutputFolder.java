@@ -13,7 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 
 /**
- * A folder that appears under its name when it is complete. Files are written to {@code
+ * An output folder that gets its name only when it is complete. Files are written to {@code
  * NAME.unfinished}, which is renamed at the end.
  */
 public final class OutputFolder implements AutoCloseable {
@@ -156,7 +156,7 @@ public final class OutputFolder implements AutoCloseable {
         }
     }
 
-    /** Adds a hard link to a file, or a copy if the file system has no links. */
+    /** Adds a hard link to a file, or a copy if the file system does not support links. */
     public void add(String name, Path file) {
         Path copy = work.resolve(name);
         try {

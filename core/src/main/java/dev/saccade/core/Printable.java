@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
  */
 public final class Printable {
 
-    /** Multi-line text that is already escaped; {@link #format} keeps it. */
+    /** Multi-line text that is already escaped; {@link #format} does not escape it again. */
     public interface Lines {}
 
     /** Longer than any real name. */

@@ -45,7 +45,7 @@ public final class Problems implements Printable.Lines {
         }
     }
 
-    /** Returns one error after a space, or several on a line each, at most 50. */
+    /** Returns one error after a space, or at most 50 errors on separate lines. */
     @Override
     public String toString() {
         String start = messages.size() == 1 ? " " : System.lineSeparator() + "  - ";

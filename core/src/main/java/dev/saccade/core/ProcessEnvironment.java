@@ -22,7 +22,7 @@ public final class ProcessEnvironment {
                         .invokeInt(new Object[] {name, value, 0});
             }
         } catch (LinkageError e) {
-            // The library then behaves as if started without the variable.
+            // The library then behaves as if the variable were not set.
             return;
         }
     }

@@ -15,7 +15,7 @@ public interface ProgressBar extends AutoCloseable {
     @FunctionalInterface
     interface Factory {
 
-        /** Opens a bar; a negative total means unknown, and a unit is such as {@code " images"}. */
+        /** Opens a bar; a negative total means unknown. Example of a unit: {@code " images"}. */
         ProgressBar open(String task, long total, String unit);
     }
 }

@@ -15,12 +15,12 @@ public final class RegularFile {
 
     private RegularFile() {}
 
-    /** Opens a file. For a folder, only reading fails. */
+    /** Opens a file. Folders can be opened, but reading them fails. */
     public static InputStream open(Path file) throws IOException {
         return isEmpty(file) ? InputStream.nullInputStream() : Files.newInputStream(file);
     }
 
-    /** Reads a file; throws a user error if it has more bytes. */
+    /** Reads a file; throws a user error if it has more than {@code most} bytes. */
     public static byte[] read(Path file, int most) throws IOException {
         if (isEmpty(file)) {
             return new byte[0];
@@ -33,7 +33,7 @@ public final class RegularFile {
         return Files.readAllBytes(file);
     }
 
-    /** Reads a stream to its end without closing it; throws a user error if it has more bytes. */
+    /** Reads a stream without closing it; throws a user error above {@code most} bytes. */
     public static byte[] read(String name, InputStream stream, int most) throws IOException {
         byte[] content = stream.readNBytes(most);
         if (content.length == most && stream.read() >= 0) {

@@ -33,7 +33,7 @@ public final class ServerException extends IOException {
                     NoRouteToHostException.class, "host unreachable",
                     SocketException.class, "the connection was closed");
 
-    /** Creates an error; messages follow the server address. */
+    /** Creates an error; its message is printed after the server address. */
     public ServerException(String message) {
         super(message);
     }

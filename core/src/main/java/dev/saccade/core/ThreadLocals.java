@@ -7,7 +7,7 @@ public final class ThreadLocals {
 
     private ThreadLocals() {}
 
-    /** Returns the result of {@code body}, during which a variable has another value. */
+    /** Runs {@code body} with another value of a variable and returns its result. */
     public static <V, T> T call(ThreadLocal<V> variable, V value, Supplier<T> body) {
         V outer = variable.get();
         variable.set(value);

@@ -49,14 +49,14 @@ public final class Workers implements AutoCloseable {
         return executor.submit(task);
     }
 
-    /** Runs tasks and passes their results on in order, in the calling thread. */
+    /** Runs tasks and passes their results to {@code results} in order, in the calling thread. */
     public <T> void run(List<Callable<T>> tasks, Consumer<? super T> results) {
         List<Future<T>> running = tasks.stream().map(executor::submit).toList();
         running.forEach(task -> results.accept(await(task)));
     }
 
     /**
-     * Runs the tasks 0 to {@code tasks - 1}; each thread creates its own worker. Waits for them.
+     * Runs the tasks 0 to {@code tasks - 1} and waits for them; each thread creates its own worker.
      */
     public void run(int tasks, Supplier<IntConsumer> worker) {
         AtomicInteger next = new AtomicInteger();

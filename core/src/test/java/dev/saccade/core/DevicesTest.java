@@ -145,14 +145,14 @@ class DevicesTest {
             SaccadeException few =
                     assertThrows(SaccadeException.class, () -> two.chooseForRank(name, 2));
             assertEquals(
-                    "rank 2 of this machine needs cuda:2, but only 2 GPUs found; start at most"
+                    "rank 2 of this machine needs cuda:2, but the machine has 2 GPUs; start at most"
                             + " one rank per GPU, or set device to cpu",
                     few.getMessage());
         }
         SaccadeException one =
                 assertThrows(SaccadeException.class, () -> two.chooseForRank("cuda:1", 1));
         assertEquals(
-                "device: got cuda:1 for several ranks on one machine, expected cuda, which"
+                "device: got cuda:1 for multiple ranks on one machine, expected cuda, which"
                         + " assigns one GPU to each rank",
                 one.getMessage());
     }

@@ -25,7 +25,7 @@ import java.util.function.Supplier;
  * Run times of a fused operator.
  *
  * @param pass {@code forward}, or {@code training} with the gradients of all inputs
- * @param times fused and portable
+ * @param times run times of the fused and portable variants
  * @param peakRatios fraction of the processor's peak {@link #ARITHMETIC} and {@link #MEMORY} rates;
  *     empty for training, and if the peaks are unknown
  */
@@ -45,7 +45,7 @@ public record OperatorBench(
 
     private static final double MILLIS = 1e3;
 
-    /** Times all operators with batches of images of 224 x 224. */
+    /** Times all operators with batches of 224 x 224 images. */
     public static List<OperatorBench> all(int images, int runs) {
         Optional<Roofline> peak = Roofline.measure();
         Timing.Plan plan = new Timing.Plan(runs, true);

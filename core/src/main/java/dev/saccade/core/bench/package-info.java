@@ -1,2 +1,2 @@
-/** Benchmarks of operators, and timing. */
+/** Operator benchmarks and timing. */
 package dev.saccade.core.bench;

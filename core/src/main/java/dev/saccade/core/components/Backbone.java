@@ -60,7 +60,7 @@ public abstract class Backbone extends Module implements Function<NDArray, Featu
         return Maps.toMap(namedParameters().keySet(), name -> 0);
     }
 
-    /** Returns the layer index of each parameter; {@code modules} are listed from the stem on. */
+    /** Returns the layer index of each parameter; {@code modules} starts with the stem. */
     protected final Map<String, Integer> layersOf(List<List<Module>> modules) {
         Map<Parameter, Integer> layerOf = new HashMap<>();
         for (int i = 0; i < modules.size(); i++) {

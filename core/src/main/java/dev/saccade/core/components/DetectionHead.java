@@ -21,12 +21,12 @@ import java.util.Map;
 public abstract class DetectionHead extends Module {
 
     /** IoU threshold of the NMS that merges augmented predictions. */
-    private static final double VIEWS_IOU = 0.5;
+    private static final double TTA_IOU = 0.5;
 
     /** Settings and factory of a head: a record that a {@link ComponentProvider} lists. */
     public interface Config extends HeadConfig {
 
-        /** Creates a head without weights for input levels; background is not a class. */
+        /** Creates a head without weights for these input levels; background is not a class. */
         DetectionHead build(List<FeatureInfo> features, int numClasses);
 
         /** Returns whether the head predicts masks and needs them for training. */
@@ -100,6 +100,6 @@ public abstract class DetectionHead extends Module {
         for (int v = 0; v < pyramids.size(); v++) {
             predicted.addAll(predict(pyramids.get(v), List.of(images.get(v))));
         }
-        return Instances.merge(predicted, VIEWS_IOU);
+        return Instances.merge(predicted, TTA_IOU);
     }
 }

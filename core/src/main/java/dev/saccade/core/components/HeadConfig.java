@@ -13,7 +13,7 @@ public interface HeadConfig extends ModelComponentConfig {
         return 0;
     }
 
-    /** Key of the setting that limits the detections of an image. */
+    /** Key of the setting that limits the detections per image. */
     String MAX_PER_IMG = "nms.max_per_img";
 
     /** Returns the settings that limit objects per image, such as {@link #MAX_PER_IMG}. */

@@ -15,7 +15,7 @@ public abstract class Neck extends Module implements UnaryOperator<FeaturePyrami
     /** Settings and factory of a neck: a record that a {@link ComponentProvider} lists. */
     public interface Config extends ModelComponentConfig {
 
-        /** Creates a neck without weights for input levels. */
+        /** Creates a neck without weights for these input levels. */
         Neck build(List<FeatureInfo> features);
     }
 

@@ -16,7 +16,7 @@ public abstract class SegmentationHead extends Module {
     /** Settings and factory of a head: a record that a {@link ComponentProvider} lists. */
     public interface Config extends HeadConfig {
 
-        /** Creates a head without weights for input levels. */
+        /** Creates a head without weights for these input levels. */
         SegmentationHead build(List<FeatureInfo> features, int numClasses);
 
         @Override

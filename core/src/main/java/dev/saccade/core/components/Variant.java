@@ -18,7 +18,7 @@ import java.lang.annotation.Target;
 @Repeatable(Variant.All.class)
 public @interface Variant {
 
-    /** The name, such as {@code tiny}; the full name, {@code resnet50}, if no key selects it. */
+    /** The name, such as {@code tiny}, or the full name, {@code resnet50}, if no key selects it. */
     String name();
 
     /** The settings in YAML, such as {@code depths: [2, 2, 18, 2]}. */

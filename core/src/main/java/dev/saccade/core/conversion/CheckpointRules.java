@@ -63,7 +63,7 @@ public final class CheckpointRules {
         return with(rules -> rules.indexes, List.of(more));
     }
 
-    /** Adds keys of other tensors that Saccade computes when needed, such as masks. */
+    /** Adds keys of other tensors, such as masks, that Saccade computes when needed. */
     public CheckpointRules withComputed(String... more) {
         return with(rules -> rules.computed, patterns(more));
     }

@@ -16,14 +16,14 @@ import java.util.function.UnaryOperator;
 /**
  * Mapping between the parameter names of another library and ours, for one model family.
  *
- * <p>A row has a {@link NamePattern} of theirs and one of ours, optionally followed by the name of
- * a {@link Reordering}, or by a slice such as {@code 2/3} if our tensor concatenates three of
- * theirs. {@code -} as their pattern marks tensors that they do not store. The first matching row
- * applies, in both directions; names without a matching row stay the same.
+ * <p>A row has their {@link NamePattern} and ours, optionally followed by the name of a {@link
+ * Reordering}, or by a slice such as {@code 2/3} if our tensor concatenates three of theirs. {@code
+ * -} as their pattern marks tensors that they do not store. The first matching row applies, in both
+ * directions; names without a matching row stay the same.
  *
  * @param library name of the other library, such as {@code timm}
- * @param theirMark matches only their names
- * @param ourMarks together match only our names of this family
+ * @param theirMark pattern that only their names match
+ * @param ourMarks patterns that occur together only in our names of this family
  * @param classes classes of the library's published checkpoints; empty if unknown
  * @param note a line for users who load such checkpoints; may be empty
  */
@@ -49,7 +49,7 @@ public record NameTable(
             boolean isSlice = last.matches("[1-9]/[1-9]");
             checkArgument(
                     words.size() == 2 || isSlice || reorderings.containsKey(last),
-                    "row of names \"%s\": expected their name, our name and optionally a slice"
+                    "name table row \"%s\": expected their name, our name and optionally a slice"
                             + " such as 2/3 or one of %s",
                     line,
                     reorderings.keySet());
@@ -57,7 +57,7 @@ public record NameTable(
             NamePattern ours = new NamePattern(words.get(1));
             checkArgument(
                     theirs.equals(NOTHING) || theirs.placeholders().equals(ours.placeholders()),
-                    "row of names \"%s\": expected the same placeholders on both sides",
+                    "name table row \"%s\": expected the same placeholders on both sides",
                     line);
             return new Row(
                     theirs,
@@ -89,7 +89,7 @@ public record NameTable(
         }
     }
 
-    /** New name of a tensor, its reordering, and which slice of the named tensor it is. */
+    /** New name of a tensor, its reordering, and its slice of the tensor with the new name. */
     public record Renamed(
             String name, Optional<UnaryOperator<NDArray>> reorder, Optional<Slice> slice) {
 
@@ -124,7 +124,7 @@ public record NameTable(
         return new NameTable(library, theirMark, ourMarks, rows, List.copyOf(names), note);
     }
 
-    /** Adds a line for users who load such checkpoints, such as another order of color channels. */
+    /** Adds a line for users who load such checkpoints, such as a different channel order. */
     public NameTable withNote(String line) {
         return new NameTable(library, theirMark, ourMarks, rows, classes, line);
     }

@@ -28,12 +28,12 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * Collective operations of several ranks, like {@code torch.distributed}, using libtorch's c10d and
- * Gloo.
+ * Collective operations of multiple ranks, like {@code torch.distributed}, using libtorch's c10d
+ * and Gloo.
  *
  * <p>All ranks call the same methods in the same order, each from one thread at a time. If a rank
- * dies, hangs or calls {@link #fail}, the calls of the others end within the timeout with an error
- * of kind io that names it. With a single rank, every method is a no-op.
+ * dies, hangs or calls {@link #fail}, the calls of the other ranks end within the timeout with an
+ * error of kind io that names it. With a single rank, every method is a no-op.
  */
 public final class ProcessGroup implements AutoCloseable {
 
@@ -220,8 +220,8 @@ public final class ProcessGroup implements AutoCloseable {
     }
 
     /**
-     * Leaves because of an error, which others receive at their next collective. An error caused by
-     * another rank is not sent again.
+     * Leaves because of an error, which the other ranks receive at their next collective. An error
+     * caused by another rank is not sent again.
      */
     public void fail(String reason) {
         leave(othersFailed ? "" : SPECIAL.matcher(reason).replaceAll(" "));

@@ -74,8 +74,8 @@ public final class RankEnvironment {
     }
 
     /**
-     * Returns the rendezvous of this process; empty for a single process. A user error lists all
-     * missing, malformed and contradictory variables.
+     * Returns the rendezvous of this process; empty for a single process. Throws a user error that
+     * lists all missing, malformed and contradictory variables.
      */
     public static Optional<Rendezvous> rendezvous(
             Map<String, String> environment, Duration timeout) {
@@ -166,7 +166,7 @@ public final class RankEnvironment {
     }
 
     private int localRank(Launcher launcher, int rank) {
-        // Slurm shows such a task only one GPU, which has index 0.
+        // With one GPU per task, Slurm shows each task only its GPU, as index 0.
         boolean ownGpu =
                 launcher.equals(SLURM)
                         && variable("SLURM_GPUS_PER_TASK").filter("1"::equals).isPresent();

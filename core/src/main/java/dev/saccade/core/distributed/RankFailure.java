@@ -17,15 +17,15 @@ import java.util.Optional;
  */
 public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
 
-    private static final int MISTAKE = SaccadeException.Kind.USER.exitCode();
-    private static final int OTHERS = SaccadeException.Kind.IO.exitCode();
+    private static final int USER_ERROR = SaccadeException.Kind.USER.exitCode();
+    private static final int IO_ERROR = SaccadeException.Kind.IO.exitCode();
 
     /** Exit codes of processes ended by Ctrl-C or SIGTERM. */
     private static final List<Integer> INTERRUPTED = List.of(130, 143);
 
     private static final int SIGNALS = 128;
 
-    /** Signals that usually end programs unintentionally. */
+    /** Names of signals that commonly end a process. */
     private static final Map<Integer, String> NAMES =
             Map.of(
                     1, "SIGHUP",
@@ -49,23 +49,23 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
 
     /** User errors come first, since a restart cannot fix them; I/O errors of other ranks last. */
     private int order() {
-        if (exitCode == MISTAKE) {
+        if (exitCode == USER_ERROR) {
             return 0;
         }
         if (isInterruption()) {
             return 1;
         }
-        return exitCode == OTHERS ? 3 : 2;
+        return exitCode == IO_ERROR ? 3 : 2;
     }
 
-    /** Returns whether the rank was ended by a user. */
+    /** Returns whether a user ended the rank. */
     public boolean isInterruption() {
         return INTERRUPTED.contains(exitCode);
     }
 
     /** Returns whether a restart may succeed. */
     public boolean isRetryable() {
-        return exitCode != MISTAKE && !isInterruption();
+        return exitCode != USER_ERROR && !isInterruption();
     }
 
     /** Returns whether the terminal already shows the reason. */

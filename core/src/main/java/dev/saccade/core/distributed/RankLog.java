@@ -16,7 +16,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Log file of a rank without terminal; restarts append to it. */
+/** Log file of a rank without a terminal; restarts append to it. */
 public record RankLog(Path file) {
 
     private static final DateTimeFormatter TIME =
@@ -25,7 +25,7 @@ public record RankLog(Path file) {
     /** Prefix of lines that are not error messages. */
     public static final String START = "=== ";
 
-    private static final int TAIL = 1 << 16;
+    private static final int TAIL_BYTES = 1 << 16;
 
     /** Opens the log of a rank and writes a start line. */
     static RankLog start(Path folder, int rank) {
@@ -44,10 +44,10 @@ public record RankLog(Path file) {
         return new RankLog(file);
     }
 
-    /** Returns the last line since the start, without indented lines (stack traces). */
+    /** Returns the last line since the start, ignoring indented lines (stack traces). */
     Optional<String> lastLine() {
         try (RandomAccessFile content = new RandomAccessFile(file.toFile(), "r")) {
-            content.seek(Math.max(0, content.length() - TAIL));
+            content.seek(Math.max(0, content.length() - TAIL_BYTES));
             byte[] tail = new byte[(int) (content.length() - content.getFilePointer())];
             content.readFully(tail);
             return new String(tail, UTF_8)

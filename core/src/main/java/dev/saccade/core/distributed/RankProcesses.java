@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Ranks as processes of this machine. If one fails, the others get some time to report it and are
- * then killed. Rank 0 uses the terminal, each other rank a log.
+ * Runs ranks as processes on this machine. If one fails, the others get some time to report it and
+ * are then killed. Rank 0 uses the terminal, each other rank a log.
  */
 public final class RankProcesses {
 
@@ -117,7 +117,7 @@ public final class RankProcesses {
                 : Optional.of(RankFailure.rootFailure(failures));
     }
 
-    /** Waits until all ranks have ended or the time is over; returns the ended ranks. */
+    /** Waits until all ranks have ended or the time is up; returns the ended ranks. */
     private static List<Rank> await(Duration time, BlockingQueue<Rank> ended, int all)
             throws InterruptedException {
         long end = System.nanoTime() + time.toNanos();

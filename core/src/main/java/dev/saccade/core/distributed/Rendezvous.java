@@ -12,7 +12,7 @@ import java.net.SocketException;
 import java.time.Duration;
 
 /**
- * Rank, world size and master address, in the terms of {@code torch.distributed}.
+ * Rank, world size and master address, as in {@code torch.distributed}.
  *
  * @param masterPort free port of rank 0's host
  * @param localRank index of the rank on its machine; selects its GPU
@@ -43,7 +43,7 @@ public record Rendezvous(
         checkArgument(timeout.toMillis() > 0, "timeout: got %s, expected at least 1 ms", timeout);
     }
 
-    /** Returns a free port of this machine. */
+    /** Returns a free port on this machine. */
     public static int freePort() {
         try (ServerSocket free = new ServerSocket(0)) {
             return free.getLocalPort();

@@ -1,2 +1,2 @@
-/** Distributed computation on several ranks, which are processes or threads. */
+/** Distributed computation on multiple ranks, which are processes or threads. */
 package dev.saccade.core.distributed;

@@ -22,7 +22,7 @@ public final class ActivationCheckpointing {
     /**
      * Returns {@code block.apply(x)}, checkpointed inside {@link Autograd#gradients}.
      *
-     * @param block uses no other trainable parameters or recorded arrays, and does not modify x
+     * @param block must use no other trainable parameters or recorded arrays, and must not modify x
      * @return an array that must not be changed in place
      */
     public static NDArray run(Layer block, NDArray x) {

@@ -19,7 +19,7 @@ public final class Autograd {
     private static final Script PRODUCT = product("False");
 
     /** Retains the graph for further backward passes through parts of it. */
-    private static final Script PRODUCT_OF_MANY = product("True");
+    private static final Script PRODUCT_RETAINING_GRAPH = product("True");
 
     private static final Script REQUIRES_GRADIENT =
             Script.compile("(x: Tensor) -> Tensor", "return torch.tensor(x.requires_grad)");
@@ -44,7 +44,7 @@ public final class Autograd {
                         retainGraph));
     }
 
-    /** Starts recording this thread, for gradients of distinct parameters and inputs. */
+    /** Starts recording in this thread, for gradients of the distinct arrays {@code by}. */
     public static Tape record(List<NDArray> by) {
         return new Tape(by).start();
     }
@@ -72,8 +72,8 @@ public final class Autograd {
     }
 
     /** Returns the gradients of {@code y} weighted by {@code dy}; optionally retains the graph. */
-    static NDList product(NDArray y, NDArray dy, List<NDArray> by, boolean intact) {
-        Script product = intact ? PRODUCT_OF_MANY : PRODUCT;
+    static NDList product(NDArray y, NDArray dy, List<NDArray> by, boolean retainGraph) {
+        Script product = retainGraph ? PRODUCT_RETAINING_GRAPH : PRODUCT;
         return ProcessGroup.current()
                 .runCollective(() -> product.runLists(List.of(List.of(y), by, List.of(dy))));
     }

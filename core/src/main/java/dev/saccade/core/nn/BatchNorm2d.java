@@ -31,7 +31,7 @@ public final class BatchNorm2d extends Layer {
     private static final float MOMENTUM = 0.9f;
 
     /** Keeps the running statistics unchanged. */
-    private static final float STANDSTILL = 1;
+    private static final float NO_UPDATE = 1;
 
     private static final ScriptTemplate WEIGHTED =
             ScriptTemplate.read(BatchNorm2d.class, "weighted");
@@ -71,7 +71,7 @@ public final class BatchNorm2d extends Layer {
     /** Normalizes {@code [N, C, H, W]}; rejects a single value per channel in training. */
     @Override
     protected NDArray forward(NDArray x) {
-        if (isSpread()) {
+        if (isSynchronized()) {
             return overRanks(x, null);
         }
         if (isTraining() && x.size() == x.getShape().get(1)) {
@@ -94,9 +94,9 @@ public final class BatchNorm2d extends Layer {
                 .singletonOrThrow();
     }
 
-    /** Normalizes {@code [N, C, H, W]}; samples with weight 0 (of {@code [N]}) are padding. */
+    /** Normalizes {@code [N, C, H, W]}; {@code weights} is {@code [N]}, 0 for padding samples. */
     public NDArray forward(NDArray x, NDArray weights) {
-        if (isSpread()) {
+        if (isSynchronized()) {
             return overRanks(x, weights);
         }
         return isTraining()
@@ -112,7 +112,7 @@ public final class BatchNorm2d extends Layer {
     }
 
     /** Returns whether statistics are reduced over several ranks. */
-    private boolean isSpread() {
+    private boolean isSynchronized() {
         return synchronizes() && ProcessGroup.current().worldSize() > 1;
     }
 
@@ -133,7 +133,7 @@ public final class BatchNorm2d extends Layer {
     }
 
     private static float momentum() {
-        return ActivationCheckpointing.isRepeating() ? STANDSTILL : MOMENTUM;
+        return ActivationCheckpointing.isRepeating() ? NO_UPDATE : MOMENTUM;
     }
 
     /** Returns scale and shift ({@code [C]}) of inference mode, {@code y = scale x + shift}. */

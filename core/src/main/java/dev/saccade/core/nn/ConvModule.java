@@ -51,7 +51,9 @@ public final class ConvModule extends Layer {
         return finish(conv.apply(x));
     }
 
-    /** Like {@link #apply}; samples with weight 0 (of {@code [N]}) are ignored by batch norm. */
+    /**
+     * Like {@link #apply}; {@code weights} is {@code [N]}, 0 for samples to ignore in batch norm.
+     */
     public NDArray forward(NDArray x, NDArray weights) {
         NDArray y = conv.apply(x);
         return norm.isPresent() && norm.get() instanceof BatchNorm2d batchNorm

@@ -4,7 +4,7 @@ package dev.saccade.core.nn;
 public enum Precision {
     FLOAT32,
 
-    /** Range of float32, three digits; needs no loss scaling. */
+    /** Same range as float32, but three digits; needs no loss scaling. */
     BFLOAT16,
 
     /** Four digits, from 6e-8 to 65504; needs loss scaling, or small gradients become 0. */

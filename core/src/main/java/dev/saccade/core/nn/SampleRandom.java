@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 public final class SampleRandom {
 
     private static final ThreadLocal<SampleRandom> CURRENT = new ThreadLocal<>();
-    private static final ThreadLocal<SplittableRandom> UNNAMED =
+    private static final ThreadLocal<SplittableRandom> THREAD_RANDOM =
             ThreadLocal.withInitial(() -> SeededRandom.of(0));
 
     private final long seed;
@@ -39,7 +39,7 @@ public final class SampleRandom {
     /** Returns the generators of this thread, for repeating a forward pass. */
     static SampleRandom current() {
         SampleRandom draws = CURRENT.get();
-        return draws == null ? new SampleRandom(UNNAMED.get().nextLong(), 0, n -> n) : draws;
+        return draws == null ? new SampleRandom(THREAD_RANDOM.get().nextLong(), 0, n -> n) : draws;
     }
 
     /** Runs a forward pass with these generators. */
@@ -51,7 +51,7 @@ public final class SampleRandom {
     public static SplittableRandom of(int n, String layer) {
         SampleRandom draws = CURRENT.get();
         return draws == null
-                ? UNNAMED.get().split()
+                ? THREAD_RANDOM.get().split()
                 : SeededRandom.of(draws.seed, layer, draws.epoch, draws.samples.applyAsLong(n));
     }
 }

@@ -31,7 +31,7 @@ import java.util.function.UnaryOperator;
  */
 public final class Tape implements AutoCloseable {
 
-    /** Returns another owner of the same array, with the same graph and gradient. */
+    /** Returns another handle of the same array, with the same graph and gradient. */
     private static final Script SHARE = Script.compile("(x: Tensor) -> Tensor", "return x");
 
     private static final ThreadLocal<Tape> CURRENT = new ThreadLocal<>();
@@ -94,13 +94,13 @@ public final class Tape implements AutoCloseable {
         by.forEach(array -> places.put(array, places.size()));
     }
 
-    /** Returns the tape that records this thread, or null. */
+    /** Returns the tape that is recording in this thread, or null. */
     static Tape current() {
         Tape current = CURRENT.get();
         return current != null && JniUtils.isGradMode() ? current : null;
     }
 
-    /** Starts recording this thread. */
+    /** Starts recording in this thread. */
     Tape start() {
         outer = CURRENT.get();
         wasRecording = JniUtils.isGradMode();
@@ -149,7 +149,7 @@ public final class Tape implements AutoCloseable {
      * Stops recording and returns the gradients of a loss. Frees the loss and its graph.
      *
      * @return a gradient for each array of {@link Autograd#record}, owned by the manager of the
-     *     loss; empty if the loss does not depend on it; two may share memory
+     *     loss; empty if the loss does not depend on it; gradients may share memory
      * @throws IllegalArgumentException if the loss is not a scalar or requires no gradient
      */
     public NDList backward(NDArray loss) {
@@ -159,7 +159,9 @@ public final class Tape implements AutoCloseable {
                 loss.getDataType() == DataType.FLOAT32 || loss.getDataType() == DataType.FLOAT64,
                 "loss: got %s, expected float32; convert it with Tensors.toFloat32",
                 loss.getDataType());
-        checkArgument(Autograd.requiresGradient(loss), "loss: depends on no trainable parameter");
+        checkArgument(
+                Autograd.requiresGradient(loss),
+                "loss: does not depend on any trainable parameter");
         return backward(loss, loss.onesLike());
     }
 

@@ -31,14 +31,14 @@ public final class Autocast {
 
     private static final ThreadLocal<Mode> CURRENT = ThreadLocal.withInitial(() -> Mode.OFF);
 
-    /** Whether the processor supports matrix products in a precision. */
+    /** Whether the processor supports matrix products in each precision. */
     private static final Map<Precision, Boolean> PRODUCTS = new ConcurrentHashMap<>();
 
     /**
      * Precisions of a thread, and whether cast weights are cached. Casts made without gradients
      * must not be cached for training.
      */
-    private record Mode(Precision onCpus, Precision onGpus, boolean keeps) {
+    private record Mode(Precision onCpus, Precision onGpus, boolean cachesWeights) {
 
         private static final Mode OFF = new Mode(Precision.FLOAT32, Precision.FLOAT32, true);
 
@@ -54,13 +54,13 @@ public final class Autocast {
         }
 
         private void set() {
-            Kernels.numbers("autocast", Kernels.TOKEN, type(onCpus), type(onGpus), keeps);
+            Kernels.numbers("autocast", Kernels.TOKEN, type(onCpus), type(onGpus), cachesWeights);
         }
     }
 
     private Autocast() {}
 
-    /** Returns libtorch's code of a type; -1 for no cast. */
+    /** Returns libtorch's data type code of a precision; -1 for no cast. */
     private static int type(Precision precision) {
         return switch (precision) {
             case FLOAT32 -> -1;
@@ -75,24 +75,24 @@ public final class Autocast {
         return device.isGpu() ? mode.onGpus : mode.onCpus;
     }
 
-    /** Runs {@code body} in a precision; needs fused operators. */
+    /** Runs {@code body} in the given precision; requires fused operators. */
     public static <T> T call(Precision precision, Device device, Supplier<T> body) {
         require(precision, device);
-        return during(CURRENT.get().with(precision, device), body);
+        return callIn(CURRENT.get().with(precision, device), body);
     }
 
     /** Runs {@code body} in the data types of its inputs, for example for a loss. */
     public static <T> T off(Supplier<T> body) {
-        return during(Mode.OFF, body);
+        return callIn(Mode.OFF, body);
     }
 
-    /** Runs {@code body}, which records no gradients, without the cache of cast weights. */
+    /** Runs {@code body}, which must not record gradients, without caching cast weights. */
     public static <T> T withoutGradients(Supplier<T> body) {
         Mode mode = CURRENT.get();
-        return during(new Mode(mode.onCpus, mode.onGpus, false), body);
+        return callIn(new Mode(mode.onCpus, mode.onGpus, false), body);
     }
 
-    private static <T> T during(Mode mode, Supplier<T> body) {
+    private static <T> T callIn(Mode mode, Supplier<T> body) {
         Mode outer = CURRENT.get();
         if (mode.equals(outer) || (mode.isOff() && outer.isOff())) {
             return body.get();

@@ -21,9 +21,9 @@ import java.util.Objects;
  * Deformable convolution (Dai et al. 2017), modulated if there is a mask (Zhu et al. 2019).
  *
  * <p>Follows torchvision's {@code deform_conv2d} and mmcv: kernel taps are moved by offsets and
- * sampled bilinearly; the map is zero-padded. A sample exactly on a cell has the derivatives of the
- * square to its bottom right, also in row or column -1, where mmcv has none. The fused operator
- * samples and multiplies a few positions at a time (on a GPU up to 128 MiB).
+ * sampled bilinearly; the map is zero-padded. If a sample is exactly on a cell, its derivatives are
+ * from the square to the lower right, also in row or column -1, where mmcv has none. The fused
+ * operator samples and multiplies a few positions at a time (on a GPU up to 128 MiB).
  */
 public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Integer> dilation) {
 

@@ -107,7 +107,7 @@ public final class Functional {
                 : call("torch.type_as", x, other);
     }
 
-    /** Returns {@code x} in row-major memory; the array itself if it already is. */
+    /** Returns {@code x} itself if it is contiguous (row-major), else a contiguous copy. */
     public static NDArray contiguous(NDArray x) {
         return call("torch.contiguous", x);
     }
@@ -184,8 +184,9 @@ public final class Functional {
     }
 
     /**
-     * Returns {@code x W^T + b} for {@code [..., in]}, {@code [out, in]} and {@code [out]} or null.
-     * For float32 on a CPU, uses a 1x1 convolution of oneDNN, which is up to twice as fast as MKL.
+     * Returns {@code x W^T + b}: x is {@code [..., in]}, W {@code [out, in]}, b {@code [out]} or
+     * null. For float32 on a CPU, uses oneDNN's 1x1 convolution, which is up to twice as fast as
+     * MKL.
      */
     public static NDArray linear(NDArray x, NDArray weight, NDArray bias) {
         String operator =
@@ -251,7 +252,7 @@ public final class Functional {
         return MultiplyAdds.run(result.size() * kernel.slice(1).size(), x, result, operator);
     }
 
-    /** Returns whether a group has 2, 4 or 8 channels; libtorch is fast for single channels. */
+    /** Returns whether a group has 2, 4 or 8 channels; libtorch is fast for a single channel. */
     private static boolean isNarrow(long width, DataType type) {
         int widest = type == DataType.FLOAT64 ? WIDEST_GROUP / 2 : WIDEST_GROUP;
         return width > 1 && width <= widest && Long.bitCount(width) == 1;

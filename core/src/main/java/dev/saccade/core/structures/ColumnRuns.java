@@ -54,7 +54,7 @@ final class ColumnRuns {
         return move(part, x -> x + left, rows(y -> Math.max(0, Math.min(y - top, part.height()))));
     }
 
-    /** Places the mask in another canvas and cuts off what lies outside. */
+    /** Places the mask on another canvas and crops it to the canvas. */
     Rle place(int top, int left, Size whole) {
         return move(
                 whole,

@@ -13,7 +13,7 @@ public record ImageBatch(NDArray pixels, List<ImageInfo> images) {
         images = List.copyOf(images);
         checkArgument(
                 pixels.getShape().get(0) == images.size(),
-                "got %s images but metadata of %s",
+                "got %s images, but metadata of %s images",
                 pixels.getShape().get(0),
                 images.size());
     }

@@ -29,8 +29,8 @@ public record ImageInfo(
     public ImageInfo {
         if (padded.area() > Math.max(MAX_PIXELS, original.area())) {
             throw SaccadeException.user(
-                    "%s: the transforms output an image of %s from one of %s, expected at most"
-                            + " %d million pixels; resize or pad to a smaller size",
+                    "%s: the transforms output an image of %s from an image of %s, expected at"
+                            + " most %d million pixels; resize or pad to a smaller size",
                     file, padded, original, MAX_PIXELS / 1_000_000);
         }
     }

@@ -51,7 +51,7 @@ public final class Rle {
         return new Rle(size, new int[] {RunBuilder.pixels(size)});
     }
 
-    /** Encodes a row-major bitmap {@code [H, W]}; foreground where not 0. */
+    /** Encodes a row-major bitmap {@code [H, W]}; nonzero values are foreground. */
     public static Rle encode(Size size, byte[] bitmap) {
         int pixels = RunBuilder.pixels(size);
         checkArgument(
@@ -78,8 +78,8 @@ public final class Rle {
     }
 
     /**
-     * Decodes COCO's compressed RLE. Numbers have 5 bits per character, low bits first, and are
-     * differences to the run before the last, from the fourth run on.
+     * Decodes COCO's compressed RLE. Numbers have 5 bits per character, low bits first. From the
+     * fourth run on, they are differences from the run two positions before.
      */
     public static Rle fromString(Size size, String string) {
         return CompressedRuns.read(size, string);

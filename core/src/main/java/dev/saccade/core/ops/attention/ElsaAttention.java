@@ -94,7 +94,7 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
                 products * values.size() * kernel * kernel, values, values.getShape(), operator);
     }
 
-    /** Sums {@code [N, H, W, C]} values with given weights {@code [N, H, W, G K^2]}. */
+    /** Sums values {@code [N, H, W, C]}, weighted by {@code weights [N, H, W, G K^2]}. */
     public NDArray aggregate(NDArray values, NDArray weights, Optional<NDArray> ghostHead) {
         NDArray y =
                 lambda == 0

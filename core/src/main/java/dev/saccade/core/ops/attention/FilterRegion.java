@@ -31,7 +31,7 @@ public interface FilterRegion {
     /** Returns the number of relative positions. */
     int offsets();
 
-    /** Rearranges a map {@code [N, H, W, C]} for {@link #split}, such as padding and shifting. */
+    /** Prepares a map {@code [N, H, W, C]} for {@link #split}, for example pads and shifts it. */
     NDArray arrange(NDArray map);
 
     /**
@@ -39,12 +39,12 @@ public interface FilterRegion {
      */
     List<NDArray> split(NDArray map, int parts, int heads);
 
-    /** Returns zero values for the queries in a part; may be overwritten. */
+    /** Returns zero values for the queries in a part; the caller may overwrite them. */
     default NDArray zeros(NDArray part) {
         return ZEROS.with(Map.of("keys", keys())).run(part);
     }
 
-    /** Returns {@code q_i k_j}; may be overwritten. */
+    /** Returns {@code q_i k_j}; the caller may overwrite it. */
     NDArray products(NDArray q, NDArray k);
 
     /** Returns {@code q_i rk_(j-i)} for a table {@code [heads, d, offsets]}. */

@@ -75,7 +75,7 @@ public final class FocalAttention {
         NDArray run(NDArray pooled, NDArray index, NDArray mask);
     }
 
-    /** Also counts the projection of padding, which the original code computes. */
+    /** Counts the multiply-adds, including the projection of padding as in the original code. */
     private static NDArray attend(
             FocalRegion region, NDArray qkv, Optional<NDArray> cells, Shape map, Form form) {
         NDList keys = region.keys(qkv);

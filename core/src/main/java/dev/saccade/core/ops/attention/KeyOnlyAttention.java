@@ -62,7 +62,7 @@ public final class KeyOnlyAttention {
                     return torch.reshape(y, torch.size(x))
                     """);
 
-    /** Chooses the cheaper algorithm itself. */
+    /** The fused operator, which chooses the cheaper algorithm. */
     static final Form FUSED = KeyOnlyAttention::fused;
 
     /** An algorithm; all return the same result. */
@@ -74,7 +74,7 @@ public final class KeyOnlyAttention {
     private KeyOnlyAttention() {}
 
     /**
-     * Applies attention with the cheapest algorithm. Multiply-adds are counted by the definition.
+     * Applies attention with the cheapest algorithm. Multiply-adds are counted as defined above.
      *
      * @param x {@code [N, H, W, C]}, like the result
      * @param saliency w, {@code [heads, C / heads]}
@@ -128,7 +128,7 @@ public final class KeyOnlyAttention {
         return inputs.toArray(NDArray[]::new);
     }
 
-    /** Compares one L x C x C and two C x C x C products with four L x C x C products. */
+    /** Returns the cheaper form: one L x C x C and two C x C x C products, or four L x C x C. */
     static Form portable(long tokens, long channels) {
         return Tracer.isRecording() || 3 * tokens > 2 * channels ? ONE_PRODUCT : FOUR_PRODUCTS;
     }

@@ -18,7 +18,7 @@ import java.util.Optional;
  * Multi-head self-attention within windows with relative position bias (Liu et al. 2021, official
  * detection code): {@code softmax(q k^T / sqrt(d) + bias) v} in every window.
  *
- * <p>Padded tokens, whose projection is its bias, are ordinary keys. Keys that a cyclic shift moved
+ * <p>Padded tokens, which project to the bias, are ordinary keys. Keys that a cyclic shift moved
  * next to a query from the other side of the map are masked with -100.
  */
 public final class WindowAttention {
@@ -124,7 +124,7 @@ public final class WindowAttention {
         return windows.tokens(map.getShape()) - map.size() / map.getShape().get(3);
     }
 
-    /** Counts the output projection of padding, which Swin's code computes and ours crops first. */
+    /** Counts the output projection of padding, which only Swin's code computes. */
     private static void countOutputOfPadding(long padded, long channels) {
         MultiplyAdds.add(padded * channels * channels);
     }

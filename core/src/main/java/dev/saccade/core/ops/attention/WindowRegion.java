@@ -67,7 +67,7 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
                 .transpose(2, 3, 0, 1, 4);
     }
 
-    /** Counts one value for each query and key of a part. */
+    /** Runs an operator that multiplies each query with each key; counts its multiply-adds. */
     private NDArray values(NDArray part, Supplier<NDArray> operator) {
         Shape pairs = part.getShape().slice(0, 4).add(keys());
         return MultiplyAdds.run(part.size() * keys(), part, pairs, operator);

@@ -28,7 +28,7 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
 
     /**
      * Slicing with an index would omit no-op slices, so the operators would depend on the size. The
-     * size is passed as the shape of an empty array, because constants would need a script each.
+     * size is passed as the shape of an empty array, as each constant would need its own script.
      */
     private static final Script CROP =
             Script.compile(

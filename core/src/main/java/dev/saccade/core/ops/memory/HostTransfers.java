@@ -32,7 +32,7 @@ public final class HostTransfers {
 
     private static final StackWalker STACK = StackWalker.getInstance();
 
-    private static final Set<String> WAYS =
+    private static final Set<String> SKIPPED_CLASSES =
             Stream.of(
                             HostTransfers.class,
                             Tensors.class,
@@ -46,7 +46,7 @@ public final class HostTransfers {
     private final Map<String, Integer> writes = new TreeMap<>();
 
     /** Whether libtorch's counter is being read. */
-    private boolean asking;
+    private boolean readsCounter;
 
     private HostTransfers() {}
 
@@ -103,24 +103,24 @@ public final class HostTransfers {
     /** Counts implicit reads of the last script, unless they are always on the CPU. */
     public static void afterScript(boolean onCpu) {
         HostTransfers counting = COUNTING.get();
-        if (counting == null || counting.asking || !Kernels.areOn()) {
+        if (counting == null || counting.readsCounter || !Kernels.areOn()) {
             return;
         }
-        counting.asking = true;
+        counting.readsCounter = true;
         try {
             int read = (int) Kernels.numbers("counted_reads", Kernels.TOKEN)[0];
             if (read > 0 && !onCpu) {
                 counting.reads.merge(place(), read, Integer::sum);
             }
         } finally {
-            counting.asking = false;
+            counting.readsCounter = false;
         }
     }
 
     private static String place() {
         return STACK.walk(
                 frames ->
-                        frames.dropWhile(frame -> WAYS.contains(frame.getClassName()))
+                        frames.dropWhile(frame -> SKIPPED_CLASSES.contains(frame.getClassName()))
                                 .findFirst()
                                 .map(HostTransfers::place)
                                 .orElseThrow());

@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param bytes memory of live tensors
  * @param peakBytes maximum since the last {@link #resetPeak}
  * @param reservedBytes GPU memory held by libtorch, including its cache; on a CPU {@code bytes}
- * @param failedBytes the last request that the GPU could not serve, or 0
+ * @param failedBytes size of the last failed GPU allocation, or 0
  */
 public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long failedBytes) {
 
@@ -31,7 +31,7 @@ public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long 
         return ask(device, false);
     }
 
-    /** Resets the peak. On GPUs, counts only threads that called this, and their gradients. */
+    /** Resets the peak. On GPUs, counts only threads that called this and their gradients. */
     public static void resetPeak(Device device) {
         ask(device, true);
     }

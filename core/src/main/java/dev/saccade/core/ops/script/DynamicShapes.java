@@ -15,17 +15,17 @@ import java.util.function.Supplier;
  */
 public final class DynamicShapes {
 
-    private static final ThreadLocal<Boolean> AVOIDED = ThreadLocal.withInitial(() -> false);
+    private static final ThreadLocal<Boolean> DISABLED = ThreadLocal.withInitial(() -> false);
 
     private DynamicShapes() {}
 
     /** Returns whether dynamic shapes are allowed on the device of an array. */
     public static boolean areAllowedFor(NDArray array) {
-        return !AVOIDED.get() && !Tracer.isRecording() && !array.getDevice().isGpu();
+        return !DISABLED.get() && !Tracer.isRecording() && !array.getDevice().isGpu();
     }
 
     /** Runs {@code body} without dynamic shapes, to test GPU behavior on a CPU. */
     public static <T> T callWithout(Supplier<T> body) {
-        return ThreadLocals.call(AVOIDED, true, body);
+        return ThreadLocals.call(DISABLED, true, body);
     }
 }

@@ -24,9 +24,7 @@ public final class Kernels {
             Sets.immutableEnumSet(
                     DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT16, DataType.UNKNOWN);
 
-    /**
-     * An argument for a CPU scalar; libtorch caches the result of operators that take no tensors.
-     */
+    /** Argument for a CPU scalar. Without a tensor, libtorch would cache the operator's result. */
     public static final String TOKEN = "x";
 
     private static final Map<Integer, Boolean> GPUS = new ConcurrentHashMap<>();
@@ -63,7 +61,7 @@ public final class Kernels {
         return Script.numbers(Script.expression("ops.saccade." + operator, arguments));
     }
 
-    /** Returns whether fused operators are loaded, and why. */
+    /** Returns whether fused operators are loaded, and the reason. */
     public static OperatorLibrary.Status status() {
         return LIBRARY.status();
     }

@@ -24,7 +24,7 @@ public final class MultiplyAdds {
     private MultiplyAdds() {}
 
     /**
-     * Returns the multiply-adds of {@code forward}, whose values (but not shapes) are meaningless.
+     * Returns the multiply-adds of {@code forward}; only the shapes of its results are meaningful.
      */
     public static long count(Runnable forward) {
         long[] outer = COUNTER.get();

@@ -25,12 +25,12 @@ import java.util.function.Supplier;
  */
 public final class OperatorLibrary {
 
-    /** The property that disables the operators of all libraries. */
+    /** Java property that disables the operators of all libraries. */
     public static final String PROPERTY = "saccade.kernels";
 
     private static final Logger LOG = LoggerFactory.getLogger(OperatorLibrary.class);
 
-    private static final ThreadLocal<Boolean> PORTABLY = ThreadLocal.withInitial(() -> false);
+    private static final ThreadLocal<Boolean> FORCE_PORTABLE = ThreadLocal.withInitial(() -> false);
 
     private final Supplier<Status> status;
 
@@ -77,12 +77,12 @@ public final class OperatorLibrary {
             System.load(NativeLibrary.file(resource).toString());
         } catch (UnsatisfiedLinkError e) {
             // Another class loader may have loaded it, which is fine.
-            return answered(greeting).orElseThrow(() -> e);
+            return tryGreeting(greeting).orElseThrow(() -> e);
         }
         return greeting.get();
     }
 
-    private static Optional<String> answered(Supplier<String> greeting) {
+    private static Optional<String> tryGreeting(Supplier<String> greeting) {
         try {
             return Optional.of(greeting.get());
         } catch (SaccadeException e) {
@@ -90,18 +90,18 @@ public final class OperatorLibrary {
         }
     }
 
-    /** Returns whether operators are available, and why. */
+    /** Returns whether operators are available, and the reason. */
     public Status status() {
         return status.get();
     }
 
     /** Returns whether operators are enabled in this thread. */
     public boolean isOn() {
-        return !PORTABLY.get() && status().loaded();
+        return !FORCE_PORTABLE.get() && status().loaded();
     }
 
     /** Runs {@code body} without fused operators in this thread, for comparisons. */
     public static <T> T callPortable(Supplier<T> body) {
-        return ThreadLocals.call(PORTABLY, true, body);
+        return ThreadLocals.call(FORCE_PORTABLE, true, body);
     }
 }

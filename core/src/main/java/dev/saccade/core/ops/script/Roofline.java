@@ -5,7 +5,7 @@ import java.util.Optional;
 /** Peak rates of the processor: float operations and bytes per second. */
 public record Roofline(double operations, double bytes) {
 
-    /** Measures the peak rates for a few seconds; empty if fused operators are not loaded. */
+    /** Measures the peak rates in a few seconds; empty if fused operators are not loaded. */
     public static Optional<Roofline> measure() {
         if (!Kernels.status().loaded()) {
             return Optional.empty();

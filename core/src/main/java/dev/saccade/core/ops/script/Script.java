@@ -113,7 +113,7 @@ public final class Script {
     }
 
     /**
-     * Runs a script with {@code List[Tensor]} parameters; no list is empty, no array occurs twice.
+     * Runs a script with {@code List[Tensor]} parameters. Lists must not be empty or share arrays.
      */
     public NDList runLists(List<List<NDArray>> lists) {
         PLAIN_EXECUTOR.get();

@@ -14,8 +14,8 @@ import dev.saccade.core.structures.Size;
 import java.util.Map;
 
 /**
- * Bilinear resizing like PyTorch's {@code interpolate}, without antialiasing. Computes any part of
- * the result, for results too large to be held at once. Maps are {@code [h, w, K]}.
+ * Bilinear resizing like PyTorch's {@code interpolate}, without antialiasing. Can compute any part
+ * of a result that is too large for memory. Maps are {@code [h, w, K]}.
  */
 public record BilinearResize(Size from, Size to, boolean alignCorners) {
 
@@ -144,7 +144,7 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
             return Math.min(scale * pixel, cells - 1);
         }
         float scale = (float) cells / pixels;
-        // Fused like compilers do in PyTorch's own loops.
+        // PyTorch's compiled loops use fused multiply-add, too.
         return Math.max(Math.fma(scale, pixel + 0.5f, -0.5f), 0);
     }
 }

@@ -15,7 +15,7 @@ package dev.saccade.core.ops.vision;
 record BilinearSamples(int perBin, int[] low, int[] high, float[] near, float[] far) {
 
     /**
-     * Computes the points of a region, in cells; a sampling ratio of 0 means about one per cell.
+     * Computes the points of a region, in cells; sampling ratio 0 means about one point per cell.
      */
     static BilinearSamples layOut(
             float start, float extent, int bins, int samplingRatio, int cells) {

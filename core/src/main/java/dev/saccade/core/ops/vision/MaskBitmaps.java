@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * Masks as bitmaps on a device. Only the ends of their runs are transferred; bitmaps are decoded on
- * the device.
+ * Masks as bitmaps on a device. Only the start and end positions of runs are transferred; the
+ * device decodes them to bitmaps.
  *
  * @param bitmaps {@code [G, H, W]} uint8: 0 or 1, each mask at the top left
  * @param sizes {@code [G, 2]} int64: height and width of each mask
@@ -27,7 +27,7 @@ record MaskBitmaps(NDArray bitmaps, NDArray sizes) {
     /** Placeholder for images without objects. */
     private static final Rle NONE = Rle.fromCounts(new Size(1, 1), 1);
 
-    private static final Script DRAWN =
+    private static final Script DECODE =
             Script.compile(
                     "(canvas: Tensor, starts: Tensor, ends: Tensor) -> Tensor",
                     """
@@ -61,7 +61,7 @@ record MaskBitmaps(NDArray bitmaps, NDArray sizes) {
                                 }
                             });
         }
-        return DRAWN.run(
+        return DECODE.run(
                 manager.zeros(new Shape(masks.size(), width, height), DataType.INT8),
                 positions(manager, starts),
                 positions(manager, ends));

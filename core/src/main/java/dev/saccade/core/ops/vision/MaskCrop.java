@@ -18,7 +18,7 @@ import java.util.Optional;
  * mmdetection's {@code BitmapMasks.crop_and_resize}.
  *
  * <p>On a GPU, masks are decoded to bitmaps once. On the host, only the part under a box is
- * decoded, and uniform bins are not interpolated.
+ * decoded, and bins with equal pixels are not interpolated.
  */
 public final class MaskCrop {
 

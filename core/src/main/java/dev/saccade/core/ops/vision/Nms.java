@@ -27,7 +27,7 @@ import java.util.stream.IntStream;
  * operator keeps exactly the same boxes.
  *
  * @param iouThreshold boxes with a greater IoU are removed
- * @param scoreThreshold scores must be strictly greater; NaN never is
+ * @param scoreThreshold boxes need a strictly greater score; NaN is never greater
  * @param max maximum number of boxes kept per image
  */
 public record Nms(double iouThreshold, double scoreThreshold, int max) {
@@ -35,7 +35,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
     /** A threshold that every finite score exceeds. */
     public static final double ANY_SCORE = -Float.MAX_VALUE;
 
-    /** On a CPU, the operator sorts itself; elsewhere, low scores are sorted to the end. */
+    /** On a CPU, the operator sorts the boxes; elsewhere, the script does, with low scores last. */
     private static final ScriptTemplate FUSED =
             ScriptTemplate.of(
                     "(boxes: Tensor, scores: Tensor, groups: Tensor, most: Tensor)"
@@ -216,7 +216,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
             return members;
         }
 
-        /** Marks the members that overlap a better one that is kept; the best comes first. */
+        /** Marks members that overlap a better kept member; members are in order, best first. */
         private void suppress(int[] members, float threshold, boolean[] gone) {
             int n = members.length;
             float[] sorted = new float[4 * n];

@@ -22,7 +22,7 @@ import java.util.List;
  */
 public record Rois(NDArray boxes, NDArray images) {
 
-    private static final Script JOINED =
+    private static final Script CONCAT =
             Script.compile(
                     "(boxes: List[Tensor]) -> Tuple[Tensor, Tensor]",
                     """
@@ -44,7 +44,7 @@ public record Rois(NDArray boxes, NDArray images) {
 
     /** Concatenates the boxes {@code [R_n, 4]} of all images of a batch. */
     public static Rois of(List<NDArray> byImage) {
-        NDList joined = JOINED.runLists(List.of(byImage));
+        NDList joined = CONCAT.runLists(List.of(byImage));
         return new Rois(joined.get(0), joined.get(1));
     }
 
