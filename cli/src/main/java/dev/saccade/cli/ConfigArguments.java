@@ -27,7 +27,7 @@ final class ConfigArguments {
     private static final String EXPECTED =
             "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml";
 
-    private static final Set<PathKind> OF_DATA =
+    private static final Set<PathKind> DATA_FOLDERS =
             Set.of(PathKind.IMAGES, PathKind.EMPTY_FOLDER, PathKind.OTHER_FOLDER);
 
     @Parameters(
@@ -60,7 +60,7 @@ final class ConfigArguments {
 
     /** Returns the folder of images given instead of a config; rejects config options with it. */
     Optional<Path> folder() {
-        boolean isFolder = named().map(PathKind::find).filter(OF_DATA::contains).isPresent();
+        boolean isFolder = named().map(PathKind::find).filter(DATA_FOLDERS::contains).isPresent();
         if (isFolder && (!overrides.isEmpty() || data.root().isPresent())) {
             throw SaccadeException.user("%s: is a folder; --data and --set need a config", named);
         }
@@ -111,7 +111,7 @@ final class ConfigArguments {
     /** Suggests how to create a config, if the path seems to contain labels. */
     private String suggestion(PathKind kind) {
         Path folder = kind == PathKind.JSON ? named.toAbsolutePath().getParent() : named;
-        return kind == PathKind.JSON || OF_DATA.contains(kind)
+        return kind == PathKind.JSON || DATA_FOLDERS.contains(kind)
                 ? Text.format(
                         "; create one for these labels with ./saccade new %s",
                         Printable.shellWord(folder))

@@ -57,7 +57,7 @@ final class EvalCommand extends BaseCommand {
                     + " any tool";
 
     /** Options that do not need a model. */
-    private static final Set<String> OF_RESULTS =
+    private static final Set<String> RESULT_OPTIONS =
             ImmutableSet.of(
                     "--results",
                     "--annotations",
@@ -172,7 +172,7 @@ final class EvalCommand extends BaseCommand {
             problems.add("--annotations needs --results, the file or folder to evaluate");
         }
         for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
-            if (!OF_RESULTS.contains(option.longestName())) {
+            if (!RESULT_OPTIONS.contains(option.longestName())) {
                 problems.add("%s needs a RUN", option.longestName());
             }
         }

@@ -40,12 +40,12 @@ public record DatasetContents(
         int mostObjects) {
 
     private static final int SAMPLED_SIZES = 200;
-    private static final double SMALL = 0.1;
+    private static final double SMALL_QUANTILE = 0.1;
 
     /** Reads the labels of a folder. */
     public static DatasetContents of(LabeledFolder folder) {
         Dataset data = folder.train().open(folder.root());
-        int evaluated = folder.val().map(val -> most(val.open(folder.root()))).orElse(0);
+        int evaluated = folder.val().map(val -> maxObjects(val.open(folder.root()))).orElse(0);
         List<Integer> longEdges = new ArrayList<>();
         List<Integer> shortEdges = new ArrayList<>();
         int step = Math.max(1, data.size() / SAMPLED_SIZES);
@@ -69,7 +69,7 @@ public record DatasetContents(
                 (int) quantile(shortEdges, 0.5),
                 Collections.unmodifiableMap(perClass),
                 small(edges),
-                Math.max(most(data), evaluated));
+                Math.max(maxObjects(data), evaluated));
     }
 
     /** Returns whether all objects have an outline. */
@@ -88,15 +88,15 @@ public record DatasetContents(
         return outlined;
     }
 
-    private static int most(Dataset data) {
-        long most = 0;
+    private static int maxObjects(Dataset data) {
+        long max = 0;
         for (int i = 0; i < data.size(); i++) {
-            most =
+            max =
                     Math.max(
-                            most,
+                            max,
                             data.annotations(i).stream().filter(DatasetContents::counts).count());
         }
-        return (int) most;
+        return (int) max;
     }
 
     private static boolean counts(Annotation object) {
@@ -110,7 +110,7 @@ public record DatasetContents(
     private static double small(ListMultimap<Integer, Double> edges) {
         return Multimaps.asMap(edges).values().stream()
                 .mapToDouble(ofClass -> quantile(ofClass, 0.5))
-                .reduce(quantile(edges.values(), SMALL), Math::min);
+                .reduce(quantile(edges.values(), SMALL_QUANTILE), Math::min);
     }
 
     private static double quantile(Collection<? extends Number> values, double fraction) {

@@ -48,15 +48,15 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
     /** Enlarges small objects, within the limits on the image size. */
     private static double scale(DatasetContents contents, boolean gpu) {
         double imageArea = Math.max(1, (double) contents.longEdge() * contents.shortEdge());
-        double most = Math.sqrt((gpu ? MAX_PIXELS_OF_GPU : MAX_PIXELS_OF_CPU) / imageArea);
+        double maxScale = Math.sqrt((gpu ? MAX_PIXELS_OF_GPU : MAX_PIXELS_OF_CPU) / imageArea);
         if (contents.targets() == TargetKind.LABEL_MAPS || contents.smallObject() == 0) {
-            return Math.min(1, most);
+            return Math.min(1, maxScale);
         }
         double target =
                 (contents.targets().hasMasks() ? TARGET_MASK_EDGE : TARGET_BOX_EDGE)
                         / contents.smallObject();
         double least = (double) MIN_EDGE / Math.max(1, contents.longEdge());
-        return Math.min(Math.min(Math.max(target, least), MAX_ENLARGED), most);
+        return Math.min(Math.min(Math.max(target, least), MAX_ENLARGED), maxScale);
     }
 
     private static int batchSize(TargetKind targets, Machine machine, int pixels) {

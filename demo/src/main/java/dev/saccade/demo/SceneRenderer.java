@@ -23,8 +23,8 @@ public final class SceneRenderer {
         OpenCv.load();
     }
 
-    private static final double VISIBLE_WHEN_PLACED = 0.7;
-    private static final double VISIBLE_IN_THE_END = 0.6;
+    private static final double MIN_INITIAL_VISIBILITY = 0.7;
+    private static final double MIN_FINAL_VISIBILITY = 0.6;
     private static final int ATTEMPTS = 30;
 
     private final long seed;
@@ -80,7 +80,7 @@ public final class SceneRenderer {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             Cutout cutout = new Cutout(label, template, radius, squash, size, random);
             Rle covered = cutout.object.mask();
-            if (covered.area() >= VISIBLE_WHEN_PLACED * cutout.area()
+            if (covered.area() >= MIN_INITIAL_VISIBILITY * cutout.area()
                     && cutouts.stream().allMatch(below -> isVisible(below, covered))) {
                 cutouts.forEach(below -> below.object = below.object.minus(covered));
                 cutouts.add(cutout);
@@ -91,6 +91,6 @@ public final class SceneRenderer {
 
     private static boolean isVisible(Cutout cutout, Rle covered) {
         long area = cutout.object.minus(covered).mask().area();
-        return area >= VISIBLE_IN_THE_END * cutout.area();
+        return area >= MIN_FINAL_VISIBILITY * cutout.area();
     }
 }

@@ -38,9 +38,9 @@ public final class FineTuneThenServe implements AutoCloseable {
     private static final int MAX_BYTES = 50_000_000;
     private static final int THREADS = 2;
 
-    private record Answer(String label, double score, Box box) {
+    private record Detection(String label, double score, Box box) {
 
-        Answer(DetectedObject object) {
+        Detection(DetectedObject object) {
             this(object.label(), object.score(), object.box());
         }
     }
@@ -95,7 +95,10 @@ public final class FineTuneThenServe implements AutoCloseable {
         try (exchange) {
             byte[] image = exchange.getRequestBody().readNBytes(MAX_BYTES);
             try {
-                respond(exchange, 200, detector.detect(image).stream().map(Answer::new).toList());
+                respond(
+                        exchange,
+                        200,
+                        detector.detect(image).stream().map(Detection::new).toList());
             } catch (SaccadeException e) {
                 respond(exchange, 400, Map.of("error", e.getMessage()));
             }

@@ -63,11 +63,11 @@ final class PreprocessedImage {
             other = Math.max(1, (int) (image.height() * factor + 0.5));
         }
         int divisor = transform.path("divisor").asInt();
-        image = image.resize(one, other).resize(upTo(divisor, one), upTo(divisor, other));
+        image = image.resize(one, other).resize(roundUp(divisor, one), roundUp(divisor, other));
         padTo(image.width(), image.height());
     }
 
-    private static int upTo(int divisor, int edge) {
+    private static int roundUp(int divisor, int edge) {
         return (edge + divisor - 1) / divisor * divisor;
     }
 
@@ -82,7 +82,7 @@ final class PreprocessedImage {
         JsonNode size = transform.path("size");
         int divisor = transform.path("divisor").asInt();
         if (size.isEmpty()) {
-            padTo(upTo(divisor, image.width()), upTo(divisor, image.height()));
+            padTo(roundUp(divisor, image.width()), roundUp(divisor, image.height()));
         } else {
             padTo(
                     Math.max(image.width(), size.path(1).asInt()),

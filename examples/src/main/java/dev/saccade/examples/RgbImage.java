@@ -83,8 +83,8 @@ final class RgbImage {
             for (int x = 0; x < newWidth; x++, at++) {
                 Between columns = Between.of(x, newWidth, width);
                 for (int shift = 0; shift < BITS; shift += Byte.SIZE) {
-                    int upper = rows.near * (across(rows.first, columns, shift) >> 4);
-                    int lower = rows.far * (across(rows.second, columns, shift) >> 4);
+                    int upper = rows.near * (interpolate(rows.first, columns, shift) >> 4);
+                    int lower = rows.far * (interpolate(rows.second, columns, shift) >> 4);
                     int level = ((upper >> 16) + (lower >> 16) + 2) >> 2;
                     resized[at] |= level << shift;
                 }
@@ -93,7 +93,7 @@ final class RgbImage {
         return new RgbImage(newWidth, newHeight, resized);
     }
 
-    private int across(int row, Between columns, int shift) {
+    private int interpolate(int row, Between columns, int shift) {
         return columns.near * level(row * width + columns.first, shift)
                 + columns.far * level(row * width + columns.second, shift);
     }

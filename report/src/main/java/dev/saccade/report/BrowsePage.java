@@ -16,7 +16,7 @@ public record BrowsePage(
         List<String> findings) {
 
     /** Allows pictures in the folder of the page only. */
-    private static final String BESIDE = "'self' file:";
+    private static final String IMAGE_SOURCES = "'self' file:";
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -63,7 +63,7 @@ public record BrowsePage(
     /** Returns the HTML; the page belongs in the folder of the pictures. */
     public String page() {
         Markup out = new Markup();
-        PageFrame.open(out, title, BESIDE, "report.css", "browse.css");
+        PageFrame.open(out, title, IMAGE_SOURCES, "report.css", "browse.css");
         out.open("header").leaf("h1", title).leaf("p", subtitle).close();
         search(out);
         out.open("div", "id", "images", "class", "images").close();

@@ -5,7 +5,7 @@ import dev.saccade.core.Text;
 /** Draws shapes and labels in view box units. */
 final class Svg {
 
-    private static final double CHARACTER = 6.6;
+    private static final double CHARACTER_WIDTH = 6.6;
 
     /** First code point of full-width characters, such as CJK and emoji. */
     private static final int FIRST_WIDE = 0x2E80;
@@ -67,7 +67,7 @@ final class Svg {
 
     /** Estimates the width of a label. */
     static double width(String text) {
-        return CHARACTER * cells(text);
+        return CHARACTER_WIDTH * cells(text);
     }
 
     /** Returns the width of a text in characters; full-width characters count twice. */

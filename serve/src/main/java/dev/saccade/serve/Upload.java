@@ -24,7 +24,7 @@ record Upload(String name, byte[] content) {
      * Returns the files of a {@code multipart/form-data} body; rejects malformed bodies, other
      * fields and too many files.
      */
-    static List<Upload> ofParts(String contentType, byte[] body, int most) {
+    static List<Upload> ofParts(String contentType, byte[] body, int maxFiles) {
         Parts parts = new Parts();
         try {
             String boundary = MultiPart.extractBoundary(contentType);
@@ -53,10 +53,10 @@ record Upload(String name, byte[] content) {
         if (parts.uploads.isEmpty()) {
             throw Problem.badRequest("the multipart body has no files; expected at least one");
         }
-        if (parts.uploads.size() > most) {
+        if (parts.uploads.size() > maxFiles) {
             throw Problem.badRequest(
                     "got %s in one request, expected at most %d; send several requests",
-                    Count.of(parts.uploads.size(), "file"), most);
+                    Count.of(parts.uploads.size(), "file"), maxFiles);
         }
         return ImmutableList.copyOf(parts.uploads);
     }

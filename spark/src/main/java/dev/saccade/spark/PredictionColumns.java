@@ -39,7 +39,7 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
     private static final String ERROR = "error";
 
     /** Holds all predictions of a row, so that the model runs once per row. */
-    private static final String TOGETHER = "_saccade";
+    private static final String PREDICTIONS = "_saccade";
 
     private static final long serialVersionUID = 1L;
 
@@ -67,15 +67,15 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
      * already.
      */
     Dataset<Row> addTo(Dataset<Row> table, String images) {
-        requireNoColumn(table, TOGETHER);
+        requireNoColumn(table, PREDICTIONS);
         for (String name : columns.fieldNames()) {
             requireNoColumn(table, name);
         }
-        Dataset<Row> predicted = table.withColumn(TOGETHER, predictions(table, images));
+        Dataset<Row> predicted = table.withColumn(PREDICTIONS, predictions(table, images));
         for (String name : columns.fieldNames()) {
-            predicted = predicted.withColumn(name, col(TOGETHER).getField(name));
+            predicted = predicted.withColumn(name, col(PREDICTIONS).getField(name));
         }
-        return predicted.drop(TOGETHER);
+        return predicted.drop(PREDICTIONS);
     }
 
     private static void requireNoColumn(Dataset<Row> table, String name) {

@@ -53,7 +53,7 @@ public final class Progress implements dev.saccade.core.ProgressBar {
                         .setStyle(ProgressBarStyle.ASCII)
                         .setEtaFunction(this::remaining)
                         .setUpdateIntervalMillis(isTerminal() ? TERMINAL_MILLIS : LOG_MILLIS)
-                        .setConsumer(isTerminal() ? drawnOver() : new LogLines());
+                        .setConsumer(isTerminal() ? terminalConsumer() : new LogLines());
         if (total < 0) {
             builder.setRenderer((state, width) -> task + "  " + state.getCurrent() + unit);
         }
@@ -64,7 +64,7 @@ public final class Progress implements dev.saccade.core.ProgressBar {
         return Boolean.getBoolean("saccade.terminal");
     }
 
-    private static ProgressBarConsumer drawnOver() {
+    private static ProgressBarConsumer terminalConsumer() {
         return new ConsoleProgressBarConsumer(System.err, WIDTH);
     }
 
@@ -78,7 +78,7 @@ public final class Progress implements dev.saccade.core.ProgressBar {
     /** Prints the last line and intermediate lines at growing intervals. */
     private static final class LogLines implements ProgressBarConsumer {
 
-        private static final Duration MAX_BETWEEN = Duration.ofMinutes(5);
+        private static final Duration MAX_INTERVAL = Duration.ofMinutes(5);
 
         private final Stopwatch time = Stopwatch.createStarted();
         private Duration due = Duration.ofMillis(LOG_MILLIS);
@@ -104,7 +104,7 @@ public final class Progress implements dev.saccade.core.ProgressBar {
 
         private static Duration between(Duration elapsed) {
             Duration tenth = elapsed.dividedBy(10);
-            return tenth.compareTo(MAX_BETWEEN) < 0 ? tenth : MAX_BETWEEN;
+            return tenth.compareTo(MAX_INTERVAL) < 0 ? tenth : MAX_INTERVAL;
         }
 
         @Override

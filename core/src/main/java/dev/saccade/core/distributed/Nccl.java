@@ -8,11 +8,11 @@ import dev.saccade.core.ops.script.Script;
 final class Nccl {
 
     private static final OperatorLibrary LIBRARY =
-            new OperatorLibrary(Kernels.class, "saccade_nccl", Nccl::greeting);
+            new OperatorLibrary(Kernels.class, "saccade_nccl", Nccl::version);
 
     private Nccl() {}
 
-    private static String greeting() {
+    private static String version() {
         return "NCCL " + (int) Script.evaluate("ops.saccade.nccl_version()");
     }
 

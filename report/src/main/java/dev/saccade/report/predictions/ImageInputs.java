@@ -45,7 +45,7 @@ public record ImageInputs(
     /** {@code Path} collapses the two slashes of a URL into one. */
     private static final Pattern URL = Pattern.compile("([a-z][a-z0-9]+):/+(.+)");
 
-    private static final int LEVELS_BELOW = 2;
+    private static final int MAX_DEPTH = 2;
     private static final int SHOWN_FOLDERS = 3;
 
     /** Returns whether a file has the extension of an image. */
@@ -119,7 +119,7 @@ public record ImageInputs(
         try (Stream<Path> content = Files.list(folder)) {
             for (Path path : (Iterable<Path>) content::iterator) {
                 if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-                    if (level < LEVELS_BELOW && !hasPredictions(path)) {
+                    if (level < MAX_DEPTH && !hasPredictions(path)) {
                         addFoldersOfImages(path, level + 1, found);
                     }
                 } else if (level > 0 && isImage(path) && Files.isRegularFile(path)) {

@@ -41,7 +41,7 @@ public final class DetectionSections {
 
     private static final int IOU_50 = 0;
     private static final int IOU_75 = 5;
-    private static final LineChart.Range REACH = new LineChart.Range(.5, .95);
+    private static final LineChart.Range IOU_RANGE = new LineChart.Range(.5, .95);
 
     private DetectionSections() {}
 
@@ -165,7 +165,12 @@ public final class DetectionSections {
         }
         String title = metric(metrics, "AP by IoU threshold and object size");
         return new LineChart(
-                        title, "IoU threshold", series, Optional.of(REACH), Optional.empty(), false)
+                        title,
+                        "IoU threshold",
+                        series,
+                        Optional.of(IOU_RANGE),
+                        Optional.empty(),
+                        false)
                 .withUnitYAxis();
     }
 

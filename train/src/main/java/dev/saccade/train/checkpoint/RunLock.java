@@ -37,17 +37,17 @@ public final class RunLock {
      * Owners in this process by folder. POSIX releases a file's locks when the process closes any
      * of its descriptors, so never open a lock file that this process has locked.
      */
-    private static final Map<Path, String> OWN = new HashMap<>();
+    private static final Map<Path, String> OWNERS = new HashMap<>();
 
     private final Path folder;
     private final FileChannel channel;
 
     private RunLock(RunFolder run) {
-        synchronized (OWN) {
+        synchronized (OWNERS) {
             try {
                 folder = run.path().toRealPath();
-                if (OWN.containsKey(folder)) {
-                    throw inUse(run, OWN.get(folder));
+                if (OWNERS.containsKey(folder)) {
+                    throw inUse(run, OWNERS.get(folder));
                 }
                 channel =
                         FileChannel.open(
@@ -61,7 +61,7 @@ public final class RunLock {
                                 "process %s has been training here since %s",
                                 ManagementFactory.getRuntimeMXBean().getName(),
                                 LocalDateTime.now(ZoneId.systemDefault()).truncatedTo(SECONDS));
-                OWN.put(folder, owner);
+                OWNERS.put(folder, owner);
                 channel.truncate(0);
                 channel.write(UTF_8.encode(owner + System.lineSeparator()));
             } catch (IOException e) {
@@ -113,8 +113,8 @@ public final class RunLock {
     }
 
     private void release() {
-        synchronized (OWN) {
-            OWN.remove(folder);
+        synchronized (OWNERS) {
+            OWNERS.remove(folder);
             try {
                 channel.close();
             } catch (IOException e) {

@@ -93,12 +93,12 @@ public final class ModelEma {
                 List<NDArray> followed = averages.keySet().stream().map(weights::get).toList();
                 List<NDArray> share = List.of(scratch.create(1 - decay));
                 List<NDArray> all = List.copyOf(averages.values());
-                NoGrad.run(() -> FOLLOW.runLists(List.of(share, all, followed)).close());
+                NoGrad.run(() -> LERP.runLists(List.of(share, all, followed)).close());
             }
         }
     }
 
-    private static final Script FOLLOW =
+    private static final Script LERP =
             Script.compile(
                             "(share: List[Tensor], averages: List[Tensor], weights: List[Tensor])"
                                     + " -> Tensor",

@@ -5,12 +5,12 @@ import dev.saccade.core.Checks;
 /** Length of a run in optimizer steps. */
 public record RunLength(long iterations, long iterationsPerEpoch) {
 
-    private static final double MOST = 1e18;
+    private static final double MAX_ITERATIONS = 1e18;
 
     public RunLength {
         new Checks()
-                .inRange("iterations", iterations, 1, MOST)
-                .inRange("iterations_per_epoch", iterationsPerEpoch, 1, MOST)
+                .inRange("iterations", iterations, 1, MAX_ITERATIONS)
+                .inRange("iterations_per_epoch", iterationsPerEpoch, 1, MAX_ITERATIONS)
                 .throwIfAny();
     }
 
