@@ -103,7 +103,7 @@ class SwinCheckpointsTest {
         Checkpoint without = new Checkpoint(tensors, Map.of());
         String message =
                 assertThrows(SaccadeException.class, () -> Naming.toSaccade(without)).getMessage();
-        assertTrue(message.contains("expected 3 tensors of one shape to join"), message);
+        assertTrue(message.contains("expected 3 tensors of equal shape to concatenate"), message);
     }
 
     @ParameterizedTest

@@ -16,7 +16,9 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Writes files atomically: after a crash or full disk, the old or new content is complete. */
+/**
+ * Writes files atomically: after a crash or on a full disk, the old or the new content is complete.
+ */
 public final class AtomicFile {
 
     @FunctionalInterface
@@ -79,7 +81,7 @@ public final class AtomicFile {
         Files.move(from, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** Deletes a file if possible; the original error matters more. */
+    /** Deletes a file if possible; ignores errors, so that the original error is reported. */
     private static void discard(Path temporary) {
         try {
             Files.deleteIfExists(temporary);
@@ -88,7 +90,7 @@ public final class AtomicFile {
         }
     }
 
-    /** Deletes temporary files of killed processes; nobody may be writing to the folder. */
+    /** Deletes temporary files of killed processes; no process may be writing to the folder. */
     public static void removeTemporaryFiles(Path folder) {
         try (Stream<Path> files = Files.list(folder)) {
             files.filter(file -> TEMPORARY.matcher(file.getFileName().toString()).matches())

@@ -17,8 +17,8 @@ import java.util.zip.CRC32C;
  * A file of any size that other processes may truncate or overwrite at any time.
  *
  * <p>The file is not memory-mapped, as accessing a truncated mapping kills the process. Every byte
- * range is read on opening and again later (headers at the end of opening, tensors on use), and
- * equal checksums prove that it did not change. The file stays open while a range is referenced.
+ * range is read on opening and again later: headers at the end of opening, tensors on use. Equal
+ * checksums prove that it did not change. The file stays open while a range is referenced.
  */
 public final class CheckpointFile {
 
@@ -108,7 +108,7 @@ public final class CheckpointFile {
         }
     }
 
-    /** Updates checksums with bytes. */
+    /** Updates checksums with a byte range. */
     private void pass(long offset, long length, CRC32C... sums) {
         for (long done = 0; done < length; done += CHUNK) {
             chunk.clear().limit((int) Math.min(CHUNK, length - done));

@@ -84,8 +84,8 @@ public final class Checkpoints {
     /**
      * Saves a checkpoint as {@code .safetensors} or, for PyTorch, {@code .pth} or {@code .pt}.
      *
-     * @throws SaccadeException of kind user for other extensions; of kind I/O, with the old file
-     *     unchanged
+     * @throws SaccadeException of kind user for other extensions; of kind I/O, if writing fails
+     *     (keeps the old file)
      */
     public static void save(Path file, Checkpoint checkpoint) {
         String name = file.toString().toLowerCase(Locale.ROOT);

@@ -23,8 +23,8 @@ import java.util.Optional;
 import java.util.zip.CRC32C;
 
 /**
- * The safetensors format: 8 bytes of header length, a JSON header and the tensor bytes without
- * gaps. Saccade's files also have a checksum of header and tensors, which is verified on reading.
+ * The safetensors format: an 8-byte header length, a JSON header and the tensor bytes without gaps.
+ * Saccade also stores a checksum of header and tensors, which is verified on reading.
  *
  * @see <a href="https://github.com/huggingface/safetensors">huggingface/safetensors</a>
  */

@@ -113,7 +113,8 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
         }
         if (begin > end || end - begin != bytes) {
             throw new MalformedException(
-                    "damaged: tensor %s (%s %s) has bytes %d to %d", name, type, shape, begin, end);
+                    "damaged: tensor %s (%s %s) has bytes %d to %d, which do not fit its shape",
+                    name, type, shape, begin, end);
         }
         return new Entry(type, shape, begin, end);
     }

@@ -55,7 +55,7 @@ public final class Tensor {
         ElementType type = ElementType.of(array.getDataType());
         try (NDArray rows = Functional.contiguous(array);
                 NDArray here = rows.toDevice(Device.cpu(), true)) {
-            // DJL's own copy would end the process if the Java heap is full.
+            // DJL's copy would crash the process if the Java heap is full.
             ByteBuffer copy = ByteBuffer.allocate(Math.toIntExact(array.size() * type.bytes()));
             if (copy.hasRemaining()) {
                 copy.put(here.toByteBuffer(true)).flip();
@@ -137,7 +137,10 @@ public final class Tensor {
     /** Copies the elements into an array of any type or memory format and the same shape. */
     public void copyTo(NDArray array) {
         Preconditions.checkArgument(
-                array.getShape().equals(shape), "%s into %s", shape, array.getShape());
+                array.getShape().equals(shape),
+                "cannot copy shape %s to %s",
+                shape,
+                array.getShape());
         try (NDArray values = array(array.getManager())) {
             MemoryFormat.copy(values, array);
         }

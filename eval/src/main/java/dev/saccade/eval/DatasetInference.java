@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 
 /**
  * Runs models on a data set for an {@link Evaluator}, with background loading and evaluation.
- * Several ranks share the images; the metrics equal a run in one process bit for bit.
+ * Images are split among ranks; the metrics equal those of a single process bit for bit.
  */
 public final class DatasetInference {
 

@@ -12,8 +12,8 @@ import java.util.Set;
 
 /**
  * Evaluates the predictions of a model on a data set. {@link DatasetInference} calls {@link
- * #reset}, then {@link #process} for every image, then {@link #evaluate}; this can repeat. If
- * several ranks share the images, the evaluator of rank 0 merges the {@link #state} of the others.
+ * #reset}, then {@link #process} for every image, then {@link #evaluate}; this can repeat. With
+ * several ranks, the evaluator of rank 0 merges the {@link #state} of the other ranks.
  *
  * @param <P> prediction in original pixels: {@link Instances} or a {@link LabelMap}
  */
@@ -32,7 +32,7 @@ public interface Evaluator<P> {
         /** Returns the metric that selects the best checkpoint by default. */
         String keyMetric();
 
-        /** Returns whether it is used by default for all predictions of its type. */
+        /** Returns whether the evaluator is used by default for its prediction type. */
         default boolean isDefault() {
             return false;
         }

@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/** Some images of a data set, like {@code torch.utils.data.Subset}. */
+/** Subset of a data set, like {@code torch.utils.data.Subset}. */
 record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> images)
         implements Dataset {
 
@@ -28,8 +28,7 @@ record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> ima
     }
 
     /**
-     * Returns the first images that have the only supported size after the transforms; any size if
-     * empty.
+     * Returns the first {@code count} images of this size after the transforms; any size if empty.
      */
     static DatasetSubset first(
             Dataset dataset,

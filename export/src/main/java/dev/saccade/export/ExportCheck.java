@@ -43,7 +43,7 @@ public final class ExportCheck implements AutoCloseable {
     public static double limit(Precision precision) {
         return switch (precision) {
             case FLOAT32 -> 1e-4;
-            // Rounding errors in the third and the second digit.
+            // Rounds at the third (float16) or second (bfloat16) digit.
             case FLOAT16 -> 1e-2;
             case BFLOAT16 -> 1e-1;
         };
@@ -82,8 +82,7 @@ public final class ExportCheck implements AutoCloseable {
             }
         }
         if (largest > limit) {
-            String layer =
-                    new LayerSearch(export, format).find(inputs, limit).orElse("no single one");
+            String layer = new LayerSearch(export, format).find(inputs, limit).orElse("not found");
             throw SaccadeException.user(
                     "%s: the export deviates by %.1e from the model, expected at most"
                             + " %.1e; first in layer: %s",
@@ -104,7 +103,7 @@ public final class ExportCheck implements AutoCloseable {
     }
 
     /** Returns the predictions of the exported model. Images must be on a CPU. */
-    @SuppressWarnings("unchecked") // what a model of P predicts
+    @SuppressWarnings("unchecked") // a model of P predicts P
     public <P> List<P> predict(Model<P> model, ImageBatch batch) {
         return (List<P>)
                 model.<List<?>>match(
@@ -116,7 +115,7 @@ public final class ExportCheck implements AutoCloseable {
                         segmenter -> segmenter.predict(batch, this::logits));
     }
 
-    /** Returns the images in the format of the exported model. */
+    /** Returns the images as the exported model expects them. */
     private NDArray given(ImageBatch batch) {
         return normalization().map(each -> each.pixels(batch)).orElse(batch.pixels());
     }
@@ -138,7 +137,7 @@ public final class ExportCheck implements AutoCloseable {
 
     /**
      * Returns the largest difference divided by the largest finite expected magnitude; infinite if
-     * shapes differ, or only one of two elements is finite.
+     * shapes differ, or if an element is finite in only one array.
      */
     static double deviation(NDArray expected, NDArray got) {
         if (!expected.getShape().equals(got.getShape())) {

@@ -27,7 +27,9 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
-/** Compares an exported model with the original on images of a data set, all of supported sizes. */
+/**
+ * Compares an exported model with the original on images of a data set. Requires supported sizes.
+ */
 record ExportComparison(ExportCheck check, Dataset dataset, int workers, ProgressBar.Factory bars) {
 
     /** Number of images whose raw outputs are compared. */

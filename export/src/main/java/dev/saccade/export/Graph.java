@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
-/** Computation of a model as libtorch operators, in execution order. Weights are known values. */
+/** Computation of a model as libtorch operators, in execution order. Weights are constants. */
 public record Graph(
         ImmutableList<Value> inputs,
         ImmutableMap<Value, Weight> weights,
@@ -55,7 +55,7 @@ public record Graph(
         }
     }
 
-    /** A known tensor, named after the parameter in checkpoints from which it is computed. */
+    /** A constant tensor, named after the checkpoint parameter from which it is computed. */
     public record Weight(String name, Tensor tensor) {}
 
     public sealed interface Argument {
@@ -82,7 +82,7 @@ public record Graph(
                     : Stream.of();
         }
 
-        /** Returns the argument with other tensors. */
+        /** Returns the argument with its tensors replaced. */
         default Argument map(UnaryOperator<Value> change) {
             if (this instanceof TensorRef of) {
                 return new TensorRef(change.apply(of.value()));
@@ -114,7 +114,7 @@ public record Graph(
             return results.get(0);
         }
 
-        /** Returns all inputs, including tensors of which only sizes are used. */
+        /** Returns all inputs, including tensors whose sizes alone are used. */
         public Stream<Value> inputs() {
             return Stream.concat(arguments.stream(), keywords.values().stream())
                     .flatMap(Argument::values);
@@ -149,8 +149,8 @@ public record Graph(
     }
 
     /**
-     * Returns unique names of letters, digits and underscores. A kernel shared by several levels
-     * may occur several times, folded with different normalizations.
+     * Returns a unique name of letters, digits and underscores for each weight. A kernel shared by
+     * several levels may occur several times, folded with different normalizations.
      */
     public Map<Value, String> weightNames() {
         BiMap<Value, String> names = HashBiMap.create();

@@ -131,7 +131,7 @@ final class GraphParser {
                 k -> {
                     NDArray array = constants.get(k);
                     String type = ElementType.of(array.getDataType()).torchName();
-                    // Other values count up from 0.
+                    // The ids of other values count up from 0.
                     return Value.of(-1 - k, type, array.getShape());
                 });
     }

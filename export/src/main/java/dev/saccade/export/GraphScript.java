@@ -35,7 +35,7 @@ final class GraphScript {
         for (int i = 0; i < named.size(); i++) {
             names.put(named.get(i), "x[" + i + "]");
         }
-        // New tensors are created on the device of the first one.
+        // New tensors are created on the device of the first input.
         Graph anywhere =
                 new Graph(
                         ImmutableList.of(named.get(0)),

@@ -88,7 +88,7 @@ public record InputNormalization(Normalize normalize, int divisor) {
                 .add(channels(images, normalize.mean()));
     }
 
-    /** Restores the pixels of a batch, without padding that all images share. */
+    /** Restores the pixels of a batch and crops padding that all images share. */
     NDArray pixels(ImageBatch batch) {
         Size largest =
                 batch.images().stream()

@@ -25,10 +25,10 @@ import java.util.Optional;
  * @param saccade version that exported the model
  * @param task {@code detection} or {@code segmentation}
  * @param format {@code onnx} or {@code torchscript}
- * @param precision of the computation; inputs and outputs are float32
- * @param imageSize only supported height and width, including padding; any size if empty
+ * @param precision computation precision; inputs and outputs are float32
+ * @param imageSize the only supported height and width, including padding; any size if empty
  * @param classes names by class index
- * @param transforms of an RGB image of 0 to 255 before it enters the model, in order
+ * @param transforms transforms, in order, that the model expects for an RGB image of 0 to 255
  * @param views test-time augmentations by name; the exported model predicts one augmented image,
  *     the caller merges the results
  * @param scoreThreshold recommended minimum score of detections; none for segmentation
@@ -71,7 +71,10 @@ public record ModelDescription(
                 case "boxes" -> array(name, "N M 4", BOXES);
                 case "labels" -> array(name, "N M", "class indices");
                 case "scores" ->
-                        array(name, "N M", "in descending order; minus infinity after the last");
+                        array(
+                                name,
+                                "N M",
+                                "in descending order; minus infinity after the last object");
                 case "counts" -> array(name, "N", "number of objects of each image");
                 case "masks" -> array(name, "N M S S", "probabilities inside the boxes");
                 default -> array(name, "N K h w", LOGITS);

@@ -47,10 +47,10 @@ import java.util.stream.LongStream;
  */
 public final class ModelExport {
 
-    /** Number of recorded sizes, besides the long ones. */
+    /** Number of recorded random sizes, besides the long images. */
     private static final int EXAMPLES = 9;
 
-    /** Deep maps of small images fit several rules; long images have large maps at low cost. */
+    /** Small feature maps fit several size rules; long images have large maps at low cost. */
     private static final ImmutableList<Shape> LONG =
             ImmutableList.of(new Shape(1, 3, 1393, 71), new Shape(1, 3, 67, 1451));
 
@@ -97,9 +97,10 @@ public final class ModelExport {
      * Export settings.
      *
      * @param model in inference mode, on a CPU
-     * @param size only size of images, including padding; any size if empty
-     * @param precision of the computation; inputs and outputs are float32
-     * @param normalization included in the model, whose input is RGB pixels of 0 to 255 then
+     * @param size the only supported image size, including padding; any size if empty
+     * @param precision computation precision; inputs and outputs are float32
+     * @param normalization normalization inside the model, which then expects RGB pixels of 0 to
+     *     255
      * @param opset ONNX operator set, 17 to 21
      */
     public record Settings(
@@ -141,7 +142,7 @@ public final class ModelExport {
             return new Settings(model, size, precision, normalization, version);
         }
 
-        /** Returns how often the model is recorded. */
+        /** Returns the number of recordings. */
         public int recordings() {
             return size.isPresent() ? MAX_IMAGES : EXAMPLES + LONG.size();
         }
@@ -163,7 +164,7 @@ public final class ModelExport {
         /**
          * Records the model.
          *
-         * @param formats reject unsupported models after the first recording
+         * @param formats formats to support; the first recording rejects unsupported models
          * @param progress receives the number of finished {@link #recordings}
          */
         public ModelExport record(List<ExportFormat> formats, IntConsumer progress) {
@@ -192,7 +193,7 @@ public final class ModelExport {
             SplittableRandom random = SeededRandom.of(0, 0, 0);
             List<Shape> shapes = new ArrayList<>();
             for (int k = 0; k < EXAMPLES; k++) {
-                // A batch has at most as many pixels as one image.
+                // A batch has no more pixels than the largest single image.
                 int images = 1 + k % MAX_IMAGES;
                 int most = MAX_EDGE / images;
                 int height = random.nextInt(MIN_EDGE, most);
@@ -225,7 +226,7 @@ public final class ModelExport {
         write(format, graph.outputs().subList(0, outputs.size()), outputs, file);
     }
 
-    /** Opens a model with other outputs. */
+    /** Opens the model with these values as outputs. */
     ExportedProgram open(ExportFormat format, List<Value> values) {
         List<String> names = IntStream.range(0, values.size()).mapToObj(i -> "map_" + i).toList();
         try {

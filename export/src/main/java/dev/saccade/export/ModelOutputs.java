@@ -11,9 +11,9 @@ import dev.saccade.models.Model;
 /**
  * Outputs of a model.
  *
- * @param outputs of the exported model
- * @param maps raw outputs before NMS, which are compared because rounding may reorder detections:
- *     feature maps and raw outputs of the head, or of its RPN; logits of a segmenter
+ * @param outputs outputs that the exported model returns
+ * @param maps feature maps and raw outputs of the head (or its RPN) before NMS, or logits of a
+ *     segmenter; compared because rounding may reorder detections
  */
 record ModelOutputs(NDList outputs, NDList maps) {
 

@@ -23,9 +23,9 @@ import java.util.stream.IntStream;
 /**
  * Merges recordings of a model at several sizes into one graph for all sizes.
  *
- * <p>All recordings must have the same operators. Differing numbers are expressed by sizes of
+ * <p>All recordings must have the same operators. Numbers that differ are expressed by sizes of
  * earlier tensors, see {@link SymbolicShape}. The inferred rules may not hold for other sizes, so
- * compare the result with the model there.
+ * compare the result with the model at other sizes.
  */
 final class ShapeInference {
 
@@ -53,7 +53,7 @@ final class ShapeInference {
                 indexed(first.inputs(), i -> define(each(graph -> graph.inputs().get(i))));
         graphs.forEach(this::requireSameWeights);
         ImmutableList<Node> nodes = indexed(first.nodes(), this::node);
-        requireSame(each(graph -> graph.nodes().size()), "the end");
+        requireSame(each(graph -> graph.nodes().size()), "number of operators");
         return new Graph(
                 inputs,
                 first.weights(),
@@ -139,7 +139,7 @@ final class ShapeInference {
                 && (node.name().equals("aten::reshape") || node.name().equals("aten::view"));
     }
 
-    /** Uses -1 if only one size of a shape differs. */
+    /** Merges the shape argument; uses -1 if only one size differs. */
     private Argument shape(List<Argument> given, List<List<Value>> near, String place) {
         List<ImmutableList<Argument>> lists = items(given, place);
         List<Argument> shape = new ArrayList<>(lists.get(0));

@@ -46,7 +46,7 @@ final class Simplification {
     private static final Set<String> IN_PLACE =
             Set.of("aten::add", "aten::sub", "aten::mul", "aten::div");
 
-    /** libtorch's numbers of 16-bit types. */
+    /** libtorch's {@code ScalarType} numbers of 16-bit types. */
     private static final Map<String, Long> SHORT = Map.of("Half", 5L, "BFloat16", 15L);
 
     private Simplification() {}
@@ -128,7 +128,7 @@ final class Simplification {
         return node.as(isTransposed ? "aten::conv_transpose2d" : "aten::conv2d", arguments);
     }
 
-    /** Removes the order of the candidates, which only the fused operator needs. */
+    /** Removes the candidate order from NMS, as only the fused operator needs it. */
     private static Node withoutOrder(Node node) {
         if (!node.name().equals(Graph.NMS)) {
             return node;
@@ -140,14 +140,14 @@ final class Simplification {
 
     /** Removes operators and weights that no output needs. */
     static Graph needed(Graph graph) {
-        Map<Value, Node> makers = new HashMap<>();
-        graph.nodes().forEach(node -> node.results().forEach(r -> makers.put(r, node)));
+        Map<Value, Node> producers = new HashMap<>();
+        graph.nodes().forEach(node -> node.results().forEach(r -> producers.put(r, node)));
         Set<Value> needed = new HashSet<>();
         Deque<Value> open = new ArrayDeque<>(graph.outputs());
         while (!open.isEmpty()) {
             Value value = open.pop();
-            if (needed.add(value) && makers.containsKey(value)) {
-                makers.get(value).inputs().forEach(open::push);
+            if (needed.add(value) && producers.containsKey(value)) {
+                producers.get(value).inputs().forEach(open::push);
             }
         }
         return graph.with(

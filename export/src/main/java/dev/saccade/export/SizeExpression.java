@@ -10,7 +10,7 @@ import java.util.function.UnaryOperator;
  * An integer that depends on tensor sizes, such as the number of windows: {@code floor((factor *
  * product of sizes + summand) / divisor)}.
  *
- * @param sizes one or two
+ * @param sizes one or two sizes
  * @param isRemainder whether to return the remainder instead, such as the padding to a multiple
  */
 public record SizeExpression(

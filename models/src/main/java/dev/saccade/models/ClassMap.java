@@ -35,7 +35,7 @@ public record ClassMap(LabelMap labels, List<String> classes) {
         return labels.size().height();
     }
 
-    /** Returns the class name of a pixel, by column and row from 0. */
+    /** Returns the class name of the pixel in column {@code x} and row {@code y}, from 0. */
     public String at(int x, int y) {
         if (x < 0 || x >= width() || y < 0 || y >= height()) {
             throw new IndexOutOfBoundsException(
@@ -44,7 +44,7 @@ public record ClassMap(LabelMap labels, List<String> classes) {
         return classes.get(labels.get(y, x));
     }
 
-    /** Returns the fraction of pixels by class, above 0 to 1, largest first. */
+    /** Returns the fraction of pixels of each class that occurs, largest first. */
     public Map<String, Double> fractions() {
         long[] pixels = labels.histogram(classes.size());
         double all = labels.size().area();
@@ -56,9 +56,9 @@ public record ClassMap(LabelMap labels, List<String> classes) {
     }
 
     /**
-     * Encodes the class indices as a grayscale PNG, readable as label maps with {@code
-     * reduce_zero_label}: a pixel is its class index + 1, or 0 if ignored. Up to 255 classes have 8
-     * bits, more have 16 bits.
+     * Encodes the class indices as a grayscale PNG, which can be read as a label map with {@code
+     * reduce_zero_label}: the class index + 1, or 0 if ignored. Writes 8 bits for up to 255
+     * classes, else 16 bits.
      */
     public byte[] toPng() {
         Size size = labels.size();

@@ -25,8 +25,7 @@ public final class DetectionModel extends Model<Instances> {
     /**
      * Creates a detector without weights.
      *
-     * @throws SaccadeException of kind user that names a component that does not fit the previous
-     *     one
+     * @throws SaccadeException of kind user, if a component does not fit the previous one
      */
     public DetectionModel(ModelConfig config, List<String> classes) {
         super(config, classes);
@@ -59,7 +58,7 @@ public final class DetectionModel extends Model<Instances> {
     }
 
     /**
-     * Returns the training losses of normalized images; targets are in batch coordinates, masks
+     * Returns the training losses of normalized images; boxes are in batch coordinates, and masks
      * have the padded size.
      */
     public Losses losses(ImageBatch batch, List<Instances> targets) {
@@ -83,9 +82,9 @@ public final class DetectionModel extends Model<Instances> {
     /**
      * {@inheritDoc}
      *
-     * <p>As in mmdetection, a single augmentation is not merged. Two-stage heads process every
-     * augmentation twice, so all pyramids stay in memory: 92 MB for 800 x 1344 with 256 channels
-     * from stride 4.
+     * <p>As in mmdetection, a single augmentation is returned without merging. Two-stage heads
+     * process every augmentation twice, so all feature pyramids stay in memory, each 92 MB for 800
+     * x 1344 with 256 channels from stride 4.
      */
     @Override
     Instances inferenceAugmented(List<ImageBatch> batches) {

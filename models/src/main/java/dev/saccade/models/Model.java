@@ -48,7 +48,7 @@ import java.util.function.Supplier;
  */
 public abstract sealed class Model<P> extends Module permits DetectionModel, SegmentationModel {
 
-    /** 40 GB as float32. Counting parameters allocates no memory. */
+    /** 40 GB as float32; checked before memory is allocated. */
     private static final long MAX_PARAMETERS = 10_000_000_000L;
 
     private final ModelConfig config;
@@ -84,7 +84,7 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
         parameters += module.parameterCount();
         if (parameters > MAX_PARAMETERS) {
             throw SaccadeException.user(
-                    "model.%s: parameters: got %d, expected at most %d in the whole model",
+                    "model.%s: got %d parameters, expected at most %d in the whole model",
                     part, parameters, MAX_PARAMETERS);
         }
         return module;
@@ -150,8 +150,8 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     }
 
     /**
-     * Predicts one image from batches of one, such as scales and flips, without gradients. The
-     * model must be in inference mode.
+     * Predicts one image without gradients. Each batch holds one augmented image, such as a flip.
+     * The model must be in inference mode.
      */
     public final P predictAugmented(List<ImageBatch> batches) {
         return withoutGradients(() -> inferenceAugmented(batches));
@@ -212,7 +212,7 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
                 checkpoint, this, new ClassLayers(classes, theirs, rowsPerClass()));
     }
 
-    /** Returns the rows per class of each parameter that has any. */
+    /** Returns the number of rows per class of each parameter with class rows. */
     private Map<String, Integer> rowsPerClass() {
         Map<String, Parameter> more =
                 config.build(Collections.nCopies(classes.size() + 1, "class")).namedParameters();

@@ -13,11 +13,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The {@code model} section of a config. The head decides between {@link DetectionModel} and {@link
- * SegmentationModel}.
+ * The {@code model} section of a config. The head determines whether it is a {@link DetectionModel}
+ * or a {@link SegmentationModel}.
  *
  * @param auxiliaryHead segmentation only: second head used only in training
- * @param slidingWindow segmentation only: windows for inference; whole image by default
+ * @param slidingWindow segmentation only: sliding windows for inference; by default the whole image
  */
 public record ModelConfig(
         Backbone.Config backbone,

@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Everything besides the weights that prediction needs; stored in every checkpoint.
+ * Everything that prediction needs besides the weights; stored in every checkpoint.
  *
  * @param transforms transforms of an image before the model
  * @param precision training precision, and the default for prediction; weights are float32
@@ -65,7 +65,7 @@ public record ModelSpec(
     }
 
     /**
-     * Returns the class names in checkpoint metadata, even with unknown components; empty if none.
+     * Returns the class names in checkpoint metadata, even if a component is unknown; may be empty.
      */
     static List<String> classes(Map<String, String> metadata) {
         if (!metadata.containsKey(KEY)) {
@@ -107,7 +107,7 @@ public record ModelSpec(
     /**
      * Builds the model with the weights of a checkpoint, in inference mode.
      *
-     * @throws SaccadeException of kind user that shows the differences, if the weights do not fit,
+     * @throws SaccadeException of kind user, if the weights do not fit (lists the differences),
      *     memory runs out or the settings are invalid
      */
     public Model<?> restore(Checkpoint checkpoint, String source, NDManager manager) {

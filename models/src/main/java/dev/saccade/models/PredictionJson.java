@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** JSON of predictions in files, video output and server responses, as maps and lists. */
+/** Converts predictions to JSON for files, video output and server responses. */
 public final class PredictionJson {
 
     private PredictionJson() {}

@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
  */
 public record ScoreThresholds(double overall, Map<String, Double> perClass) {
 
-    /** Thresholds for checkpoints without any, such as before the first evaluation: 0.3. */
+    /** Threshold 0.3, for checkpoints without thresholds, such as before the first evaluation. */
     public static final ScoreThresholds DEFAULT = of(0.3);
 
     private static final String KEY = "saccade.scores";

@@ -46,8 +46,7 @@ public final class SegmentationModel extends Model<LabelMap> {
     /**
      * Creates a segmenter without weights.
      *
-     * @throws SaccadeException of kind user that names a component that does not fit the previous
-     *     one
+     * @throws SaccadeException of kind user, if a component does not fit the previous one
      */
     public SegmentationModel(ModelConfig config, List<String> classes) {
         super(config, classes);
@@ -97,8 +96,8 @@ public final class SegmentationModel extends Model<LabelMap> {
     /**
      * Returns the training losses, prefixed with {@code decode.} and {@code aux.}.
      *
-     * @param labels {@code [N, H, W]} int64, class index of every pixel, or {@link LabelMap#IGNORE}
-     *     as in the padding
+     * @param labels {@code [N, H, W]} int64, class index of every pixel, or {@link
+     *     LabelMap#IGNORE}, which also fills the padding
      */
     public Losses losses(ImageBatch batch, NDArray labels) {
         return Scope.losses(() -> losses(features(batch.pixels()), labels));
@@ -168,8 +167,8 @@ public final class SegmentationModel extends Model<LabelMap> {
 
     /**
      * Returns the scores of pixels {@code [1, 3, H, W]} at the original size, without gradients.
-     * Closing the scores closes the pixels. Windows are computed on access. The model must be in
-     * inference mode.
+     * Closing the scores closes the pixels. Sliding windows are computed on access. The model must
+     * be in inference mode.
      */
     public ScoreMap scores(NDArray pixels, Size original) {
         return scores(pixels, original, x -> NoGrad.call(() -> logits(x)));

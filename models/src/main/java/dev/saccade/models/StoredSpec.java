@@ -13,7 +13,7 @@ final class StoredSpec {
 
     private static final String ROOT = "";
 
-    /** New keys by the type or the key of their section, and their earlier name. */
+    /** Current key by type (or key) of its section and by earlier key. */
     private static final Table<String, String, String> RENAMED =
             ImmutableTable.<String, String, String>builder()
                     .put(ROOT, "views", "tta")
@@ -35,7 +35,7 @@ final class StoredSpec {
         return new ConfigNode.Mapping(entries, stored.origin());
     }
 
-    /** Names the single augmentation of early checkpoints; null if they have none. */
+    /** Names the only augmentation of an earlier checkpoint; null if it has none. */
     private static ConfigNode named(ConfigNode tta) {
         if (tta instanceof ConfigNode.Null) {
             return null;

@@ -135,7 +135,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     public abstract TrainedModel<P> withTta(TestTimeAugmentation tta);
 
     /**
-     * Returns this model with images larger than a tile predicted in tiles. Shares the weights:
+     * Returns this model, but splits images larger than a tile into tiles. Shares the weights:
      * closing either closes both.
      */
     public abstract TrainedModel<P> withTiles(Tiles tiles);
@@ -198,7 +198,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     /** Predicts an image in tiles; {@code whole} has no batches if only tiles are predicted. */
     abstract P predictTiles(TiledImage image, InferenceInput whole);
 
-    /** Predicts an image or tile at once. */
+    /** Predicts an image or tile without splitting it. */
     final P predictWhole(InferenceInput image) {
         return compute(
                 scratch -> shared.model.predictAugmented(image.to(scratch)), () -> sizes(image));

@@ -88,7 +88,8 @@ class DetectionModelTest {
         DetectionModel detector = detector(2, "date", "fig");
         LoadReport others = detector.initializeFrom(checkpoint(true, "cat", "dog"));
         assertEquals(
-                "2 classes here, others in the checkpoint: initialized from scratch: " + CLASSIFIER,
+                "2 classes here, different classes in the checkpoint: initialized from scratch: "
+                        + CLASSIFIER,
                 remade(others));
 
         Checkpoint same = checkpoint(true, "date", "fig");

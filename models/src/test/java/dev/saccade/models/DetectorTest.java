@@ -370,7 +370,7 @@ class DetectorTest {
     @CsvSource({
         "stacked_convs: 2000000000, stacked_convs: got 2000000000",
         "feat_channels: 60000, feat_channels: got 60000",
-        "'stacked_convs: 100, feat_channels: 8192', parameters: got 119"
+        "'stacked_convs: 100, feat_channels: 8192', got 119"
     })
     void namesTheFileOfAnInvalidModelDescription(String head, String refusal) {
         Path file = folder.resolve("hostile.safetensors");

@@ -52,7 +52,7 @@ final class Colors implements AutoCloseable {
         converter.flags(SWS_BICUBIC);
     }
 
-    /** Converts a frame and completes its color tags; returns FFmpeg's error code if negative. */
+    /** Converts a frame and completes its color tags; negative results are FFmpeg's error codes. */
     int convert(AVFrame frame) {
         if (isYuv(frame)) {
             frame.colorspace(matrix(frame));

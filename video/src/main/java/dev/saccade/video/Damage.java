@@ -37,7 +37,7 @@ final class Damage {
     }
 
     /**
-     * Starts a range.
+     * Starts a range of damaged frames.
      *
      * @param frame damaged or missing frame; may be ahead of the counted frames
      * @param reorder number of preceding frames that may refer to it

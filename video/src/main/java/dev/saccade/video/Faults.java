@@ -22,7 +22,7 @@ final class Faults {
     /** {@code AV_FRAME_FLAG_KEY}, missing in the bindings. */
     private static final int KEY = 1 << 1;
 
-    /** FFmpeg marks up to N packets before the next recording as corrupt. */
+    /** FFmpeg marks up to this number of packets before the next recording as corrupt. */
     private static final int BEFORE_RESTART = 3;
 
     private final long declared;
@@ -38,9 +38,7 @@ final class Faults {
     private Optional<String> breakReason = Optional.empty();
     private Optional<String> decodeError = Optional.empty();
 
-    /**
-     * Starts at the first packet; {@code declared} is the frame count of the file, 0 if unknown.
-     */
+    /** Creates a collector; {@code declared} is the frame count in the file, 0 if unknown. */
     Faults(long declared) {
         this.declared = declared;
     }
@@ -61,7 +59,7 @@ final class Faults {
         shownPackets++;
     }
 
-    /** Adds a corrupt packet unless it may be the end of one of several recordings. */
+    /** Adds the corrupt packet unless a new recording may have started right after it. */
     private void addCorruptPacket(long latest, int reorder) {
         if (corruptPacket >= 0 && corruptPacket <= latest) {
             damage.at(corruptPacket - lostPackets, reorder);
@@ -95,7 +93,7 @@ final class Faults {
         lostPackets++;
     }
 
-    /** Ends the file; {@code readError} is empty at a regular end. */
+    /** Handles the end of the file; {@code readError} is empty if the end is regular. */
     void end(Optional<String> readError, int reorder) {
         ended = true;
         boolean truncated = corruptPacket >= 0 && corruptPacket == shownPackets - 1;

@@ -18,10 +18,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Collects notes on guessed or ignored frame properties, each once. */
+/** Collects one note for each guessed or ignored frame property. */
 final class FrameReport {
 
-    /** Tolerance of square pixels. */
+    /** Maximum relative deviation of square pixels. */
     private static final double SQUARE = 0.02;
 
     private final Set<String> notes = new LinkedHashSet<>();

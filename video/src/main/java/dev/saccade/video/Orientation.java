@@ -10,8 +10,8 @@ import org.opencv.core.Core;
 import org.opencv.core.Mat;
 
 /**
- * Orientation of a frame: optional transposition, then flips; {@code exact} is false for other
- * rotations.
+ * Orientation of a frame: optional transposition, then flips; {@code exact} is false if rounded to
+ * a multiple of 90 degrees.
  */
 record Orientation(boolean transposed, boolean flippedX, boolean flippedY, boolean exact) {
 

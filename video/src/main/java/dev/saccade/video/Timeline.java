@@ -42,8 +42,9 @@ final class Timeline {
     }
 
     /**
-     * Shifts restarting time stamps behind all earlier packets; returns whether they restart here.
-     * Only key frames restart: in decoding order, they follow all earlier frames.
+     * Shifts time stamps that restart so that they follow all earlier packets; returns whether they
+     * restart here. Only key frames can restart them: in decoding order, they follow all earlier
+     * frames.
      */
     boolean shift(AVPacket packet) {
         long stamp = packet.pts() != AV_NOPTS_VALUE ? packet.pts() : packet.dts();
@@ -109,7 +110,7 @@ final class Timeline {
             notes.add(
                     Text.format(
                             "time stamps restart %s, first at %.2f s; the times of later frames"
-                                    + " continue from the frame before",
+                                    + " continue from the previous frame",
                             times(restarts), seconds(firstRestart)));
         }
         if (2 * estimated > frames) {

@@ -84,7 +84,7 @@ public final class Video implements AutoCloseable {
     private static final String FORMATS =
             "mov,matroska,avi,mpegts,mpeg,mpegvideo,flv,asf,ogg,ivf,h264,hevc,m4v,mjpeg,mxf,wtv";
 
-    /** Decoder threads; the same everywhere, as decoders report errors N packets late. */
+    /** Decoder threads; fixed, as the delay of decoder errors depends on their number. */
     private static final int THREADS = 4;
 
     private final Path file;

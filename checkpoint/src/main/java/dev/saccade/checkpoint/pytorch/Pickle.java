@@ -46,7 +46,7 @@ final class Pickle {
     /** Name of a class or function. */
     record Global(String module, String name) {
 
-        /** Returns the full name of Python 3 and NumPy 1. */
+        /** Returns the full name, translated to Python 3 and NumPy 1. */
         String qualified() {
             String current = module.equals("__builtin__") ? "builtins" : module;
             return current.replaceFirst("^numpy\\._core", "numpy.core") + "." + name;

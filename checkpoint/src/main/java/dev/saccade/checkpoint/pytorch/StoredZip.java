@@ -55,7 +55,8 @@ final class StoredZip {
     static Map<String, Entry> read(CheckpointFile file) {
         Directory directory = directory(file);
         if (directory.entries > MAX_ENTRIES || directory.size > MAX_DIRECTORY) {
-            throw new MalformedException("damaged zip: %s entries", directory.entries);
+            throw new MalformedException(
+                    "damaged zip: its directory is too large (%s entries)", directory.entries);
         }
         ByteBuffer in = file.header(directory.offset, directory.size);
         Map<String, Entry> entries = new LinkedHashMap<>();

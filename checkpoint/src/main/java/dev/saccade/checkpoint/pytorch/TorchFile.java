@@ -29,7 +29,7 @@ public final class TorchFile {
     /** Prefixes of data-parallel and compiled modules. */
     private static final List<String> WRAPPERS = List.of("module.", "_orig_mod.");
 
-    /** Limit on reuse of the file's bytes by tensors that share storages. */
+    /** Maximum ratio of tensor bytes to file bytes; tensors may share storages. */
     private static final int MAX_SHARING = 4;
 
     private TorchFile() {}
@@ -95,7 +95,7 @@ public final class TorchFile {
      * Writes a file for {@code torch.load(file, weights_only=True)}: tensors under {@code
      * state_dict}, metadata under {@code meta}.
      *
-     * @throws SaccadeException of kind I/O, with the old file unchanged
+     * @throws SaccadeException of kind I/O; the old file is unchanged
      */
     public static void write(Path file, Checkpoint checkpoint) {
         AtomicFile.write(file, channel -> TorchWriter.write(channel, checkpoint));

@@ -22,7 +22,7 @@ record TorchWeights(Map<String, StoredArray> arrays, List<String> notes) {
 
     private static final List<String> USUAL = List.of("state_dict", "model");
 
-    /** Dicts with at least this fraction of the largest are alternatives. */
+    /** Dicts with at least this fraction of the largest dict's size are alternatives. */
     private static final double ALTERNATIVE = 0.5;
 
     private static final int MAX_DEPTH = 4;

@@ -115,7 +115,7 @@ final class TorchWriter {
                 .array();
     }
 
-    /** Returns {@code {"meta": {...}, "state_dict": OrderedDict(...)}}. */
+    /** Returns the pickle of {@code {"meta": {...}, "state_dict": OrderedDict(...)}}. */
     private static byte[] pickle(Checkpoint checkpoint) {
         PickleWriter out = new PickleWriter();
         out.code(0x80).code(2).code('}').code('(');
@@ -130,7 +130,7 @@ final class TorchWriter {
         return out.code('u').code('u').code('.').bytes();
     }
 
-    /** Returns an object of class {@code __torch__.M} with these attributes. */
+    /** Returns the pickle of an object of class {@code __torch__.M} with these attributes. */
     private static byte[] pickle(Map<String, Tensor> attributes) {
         PickleWriter out = new PickleWriter();
         out.code(0x80).code(2).global("__torch__", "M").code(')').code(0x81);

@@ -30,7 +30,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
         rows = ImmutableMap.copyOf(rows);
     }
 
-    /** Use of the rows of a tensor. */
+    /** How a parameter uses the rows of a tensor. */
     sealed interface Plan {
 
         /** All rows in order; the tensor may have no class rows. */
@@ -49,7 +49,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
         record Fresh(String reason) implements Plan {}
     }
 
-    /** Returns the layers with these checkpoint classes, if they were unknown. */
+    /** Returns the layers with these checkpoint classes, unless they are already known. */
     ClassLayers orElse(List<String> names) {
         return theirs.isEmpty() ? new ClassLayers(classes, names, rows) : this;
     }
@@ -75,7 +75,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
             return new Plan.AsIs();
         }
         if (match.isNone()) {
-            return new Plan.Fresh(here() + ", others in the checkpoint");
+            return new Plan.Fresh(here() + ", different classes in the checkpoint");
         }
         boolean isKnown = perClass == 1 || order.isPresent();
         return isKnown && here.background <= 1
@@ -101,7 +101,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
         return shape.dimension() == 0 ? shape : shape.slice(1);
     }
 
-    /** Meaning of the rows of a class layer; background rows are last, or last of each anchor. */
+    /** Row layout of a class layer; background rows are last, or last of each anchor. */
     private record Layout(int perClass, int classes, int background, boolean isByAnchor) {
 
         static Layout of(long rows, int perClass, int classes, boolean isByAnchor) {

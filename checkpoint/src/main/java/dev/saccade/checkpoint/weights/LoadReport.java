@@ -38,7 +38,8 @@ public record LoadReport(
         /** Parameter with rows for other classes; stays as initialized. */
         REINITIALIZED,
         /**
-         * Parameter that such checkpoints never have, such as the head for a backbone checkpoint.
+         * Parameter that this type of checkpoint never has, such as the head in a backbone
+         * checkpoint.
          */
         NEW,
         /** Parameter that the checkpoint lacks. */
@@ -65,7 +66,7 @@ public record LoadReport(
         return names.get(Status.LOADED);
     }
 
-    /** Returns the parameters that such checkpoints never have. */
+    /** Returns the parameters that this type of checkpoint never has. */
     public List<String> newParameters() {
         return names.get(Status.NEW);
     }
@@ -106,7 +107,8 @@ public record LoadReport(
         lines.addAll(notes);
         addSection(lines, "position tables interpolated", Status.RESIZED);
         addReinitialized(lines);
-        addGroups(lines, "not stored in such checkpoints, initialized from the config", Status.NEW);
+        addGroups(
+                lines, "never in this type of checkpoint, initialized from the config", Status.NEW);
         addGroups(lines, "missing in the checkpoint, unchanged", Status.MISSING);
         addGroups(lines, "unexpected in the checkpoint, ignored", Status.UNEXPECTED);
         addSection(lines, "shape mismatch, unchanged", Status.SHAPE_MISMATCH);
@@ -116,7 +118,7 @@ public record LoadReport(
                 .collect(Collectors.joining(System.lineSeparator()));
     }
 
-    /** Adds layers of other classes with full names, which users must know. */
+    /** Adds reinitialized layers with full names, which users need to know. */
     private void addReinitialized(List<String> lines) {
         SetMultimap<String, String> layers = LinkedHashMultimap.create();
         for (String name : names.get(Status.REINITIALIZED)) {

@@ -28,10 +28,10 @@ import java.util.Set;
  */
 final class NameSearch {
 
-    /** Minimum fraction of the names for a prefix. */
+    /** Minimum fraction of the names that must have a prefix. */
     private static final double MIN_PREFIX_RATIO = 0.1;
 
-    /** Minimum fraction of the module's names for a part of a checkpoint. */
+    /** Minimum fraction of the module's names that a part of a checkpoint must have. */
     private static final double MIN_MATCH_RATIO = 0.5;
 
     /** Models with at least this fraction of the best score are alternatives. */
@@ -69,7 +69,7 @@ final class NameSearch {
     private final List<String> notes = new ArrayList<>();
     private final Mapping best;
 
-    /** Searches for names and shapes of a module. */
+    /** Searches tensors for the names and shapes of a module. */
     NameSearch(Map<String, Tensor> tensors, Map<String, Shape> known, CheckpointRules rules) {
         this.tensors = tensors;
         this.known = known;
@@ -87,7 +87,7 @@ final class NameSearch {
         return notes;
     }
 
-    /** Returns prefix and name table of another library; empty if none matches. */
+    /** Returns the prefix and name table of another library; empty if none matches. */
     static Optional<Mapping> table(Set<String> names, CheckpointRules rules) {
         return prefixes(names).stream()
                 .map(prefix -> new Mapping(prefix, table(stripped(names, prefix), rules), ""))

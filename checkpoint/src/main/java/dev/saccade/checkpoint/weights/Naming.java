@@ -121,7 +121,7 @@ public final class Naming {
                 tensors.stream().allMatch(t -> t.shape().equals(shape) && t.type() == first.type());
         if (!isWhole || !isEqual) {
             throw SaccadeException.user(
-                    "%s: expected %d tensors of one shape to join, got %s of shapes %s",
+                    "%s: expected %d tensors of equal shape to concatenate, got %s of shapes %s",
                     name,
                     count,
                     pieces.stream().map(Piece::name).toList(),

@@ -19,20 +19,19 @@ final class PositionTables {
 
     private PositionTables() {}
 
-    /** A fitted table and how it was fitted, such as {@code bicubic}. */
+    /** A resized table and the method, such as {@code bicubic}. */
     record Fitted(Tensor tensor, String how) {}
 
-    /**
-     * Fits a table to another shape; empty if more than the grid differs, such as the number of
-     * heads.
-     */
+    /** Resizes a table to another shape; empty if more than the grid differs, such as the heads. */
     static Optional<Fitted> fit(PositionTable kind, Tensor table, Shape place) {
         if (!Layout.isPossible(table.shape()) || !Layout.isPossible(place)) {
             return Optional.empty();
         }
         Layout from = Layout.of(table.shape(), kind.positionsLast());
         Layout to = Layout.of(place, kind.positionsLast());
-        if (from.channels != to.channels || from.apart != to.apart || from.apart > 1) {
+        if (from.channels != to.channels
+                || from.extraTokens != to.extraTokens
+                || from.extraTokens > 1) {
             return Optional.empty();
         }
         boolean isSameGrid = from.height == to.height && from.width == to.width;
@@ -42,14 +41,14 @@ final class PositionTables {
                 return Optional.of(new Fitted(Tensor.of(to.laidOut(rows)), "transposed"));
             }
             NDArray grid =
-                    rows.get(from.apart + ":")
+                    rows.get(from.extraTokens + ":")
                             .transpose()
                             .reshape(1, from.channels, from.height, from.width);
             NDArray size = manager.zeros(new Shape(1, to.height, to.width, 1));
             NDArray resized =
                     NoGrad.call(() -> resized(kind, grid, size))
                             .reshape(to.height * to.width, to.channels);
-            NDArray whole = rows.get(":" + to.apart).concat(resized, 0);
+            NDArray whole = rows.get(":" + to.extraTokens).concat(resized, 0);
             return Optional.of(new Fitted(Tensor.of(to.laidOut(whole)), how(kind)));
         }
     }
@@ -67,13 +66,13 @@ final class PositionTables {
 
     /**
      * Layout of a table: {@code [positions, C]}, {@code [C, positions]}, {@code [1, positions, C]}
-     * or {@code [1, C, H, W]}; {@code apart} counts positions before the grid, such as PVT's class
-     * token.
+     * or {@code [1, C, H, W]}; {@code extraTokens} counts positions before the grid, such as PVT's
+     * class token.
      */
     private record Layout(
             Shape shape,
             boolean positionsLast,
-            long apart,
+            long extraTokens,
             long channels,
             long height,
             long width) {
@@ -99,7 +98,7 @@ final class PositionTables {
         NDArray rows(NDArray table) {
             return positionsLast
                     ? table.reshape(channels, height * width).transpose()
-                    : table.reshape(apart + height * width, channels);
+                    : table.reshape(extraTokens + height * width, channels);
         }
 
         /** Returns {@code [positions, C]} as a table of this layout. */

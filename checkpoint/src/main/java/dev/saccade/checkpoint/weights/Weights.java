@@ -25,7 +25,7 @@ public final class Weights {
     /**
      * Restores all values of a module, to resume training.
      *
-     * @throws SaccadeException of kind user that shows the differences, if a parameter or buffer is
+     * @throws SaccadeException of kind user with the differences, if a parameter or buffer is
      *     missing or has another shape
      */
     public static LoadReport restore(Checkpoint checkpoint, Module module) {
@@ -48,7 +48,7 @@ public final class Weights {
      * <p>Position tables for other window or image sizes are interpolated according to {@link
      * CheckpointRules}; tables with another number of heads are not used.
      *
-     * @throws SaccadeException of kind user that shows the differences, if less than half of the
+     * @throws SaccadeException of kind user with the differences, if less than half of the
      *     checkpoint matches
      */
     public static LoadReport initialize(Checkpoint checkpoint, Module module) {

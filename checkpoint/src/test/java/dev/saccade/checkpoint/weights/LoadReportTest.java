@@ -60,7 +60,7 @@ class LoadReportTest {
                   layers.3.blocks.0.attn.relative_position_bias_table_to_windows.0: \
                 from (8, 49) to (8, 169), bilinear
                 3 classes here, 80 in the checkpoint: initialized from scratch: cls_convs.0, fc
-                not stored in such checkpoints, initialized from the config: 4
+                never in this type of checkpoint, initialized from the config: 4
                   layers.3.*.relative_position_bias_table_to_neighbors (2)
                   norm3.* (2)
                 missing in the checkpoint, unchanged: 1

@@ -3,7 +3,7 @@ package dev.saccade.eval.coco;
 import com.google.common.primitives.ImmutableDoubleArray;
 
 /**
- * Computes precision by recall of one class, like COCOeval's {@code accumulate}. Not thread-safe.
+ * Computes precision and recall of a class, like COCOeval's {@code accumulate}. Not thread-safe.
  */
 final class Accumulator {
 
@@ -23,12 +23,12 @@ final class Accumulator {
 
     private int count;
 
-    /** Rank by score within its image of each detection of the class, by slot. */
+    /** Rank of each detection by score within its image and class, by slot - {@code firstSlot}. */
     private int[] ranks;
 
     private int firstSlot;
 
-    /** Slots of the detections within the limit, and precision and recall up to each. */
+    /** Slots of the detections within the limit, by descending score. */
     private int[] limited;
 
     private double[] precisionAt;
@@ -39,7 +39,7 @@ final class Accumulator {
 
     private final double[] scoreAtRecall = new double[RECALLS.length()];
 
-    /** Writes to precision and scores [T, R, K, A, M] and recall [T, K, A, M]. */
+    /** Fills precision and scores, [T, R, K, A, M], and recall, [T, K, A, M]. */
     Accumulator(Matches matches, MetricArray precision, MetricArray recall, MetricArray scores) {
         this.matches = matches;
         this.parameters = matches.parameters;
@@ -66,7 +66,7 @@ final class Accumulator {
         }
     }
 
-    /** Takes precision and score of the first detection that reaches each recall. */
+    /** Stores precision and score of the first detection that reaches each recall threshold. */
     private void interpolate(int within) {
         int i = 0;
         for (int r = 0; r < RECALLS.length(); r++) {
@@ -113,7 +113,7 @@ final class Accumulator {
         return within;
     }
 
-    /** Computes recall and non-increasing precision after each of the first detections. */
+    /** Computes recall and non-increasing precision after each detection. */
     private void trace(AreaRange area, int t, int within, int objects) {
         double right = 0;
         double wrong = 0;

@@ -42,7 +42,7 @@ final class ClassImageIndex {
         return Arrays.copyOfRange(entries, first(cell), first(cell + 1));
     }
 
-    /** Returns the first slot of this or a later cell. */
+    /** Returns the first slot of a cell, or of the next cell with entries if it is empty. */
     int first(int cell) {
         int low = 0;
         int high = cells.length;

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Detections in double precision. Of equal scores, the earlier one is matched first, as in
+ * Detections in double precision. On equal scores, the earlier detection is matched first, as in
  * pycocotools.
  */
 public final class CocoDetections {

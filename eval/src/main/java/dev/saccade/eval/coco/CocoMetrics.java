@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * COCO's average precision and recall, equal to pycocotools' COCOeval. Unlike there, objects with
- * annotation id 0 can be found.
+ * COCO's average precision and recall, equal to pycocotools' COCOeval. Unlike in pycocotools,
+ * objects with annotation id 0 can be matched.
  */
 public final class CocoMetrics {
 
@@ -102,7 +102,7 @@ public final class CocoMetrics {
 
     /**
      * Returns COCO's summary in COCO's order: AP, AP50, AP75, APs, APm, APl, AR at each limit on
-     * detections, ARs, ARm, ARl. All but AR at smaller limits use the largest limit, while
+     * detections, ARs, ARm, ARl. All metrics except AR at smaller limits use the largest limit;
      * pycocotools' {@code summarize} always computes AP at 100 detections.
      */
     public List<SummaryRow> summary() {
@@ -173,7 +173,7 @@ public final class CocoMetrics {
                 ap(ALL, k, AreaRange.LARGE));
     }
 
-    /** Returns the curves of all classes with objects at an IoU threshold index. */
+    /** Returns the curve of each class with objects, at an IoU threshold index. */
     public List<PrecisionRecallCurve> curves(int t) {
         return IntStream.range(0, classes.size())
                 .filter(k -> matches.countObjects(k, AreaRange.ALL) > 0)
@@ -193,7 +193,7 @@ public final class CocoMetrics {
                 IntStream.range(0, R).mapToDouble(r -> values.get(t, r, k, all, largest)));
     }
 
-    /** Returns the result of each detection at IoU 0.50; ignored beyond the largest limit. */
+    /** Returns the result of each detection at IoU 0.50; ignored if beyond the largest limit. */
     public List<MatchStatus> matchStatuses() {
         return matches.matchStatuses();
     }

@@ -17,8 +17,8 @@ import java.nio.file.Path;
 
 /**
  * COCO result files: arrays of {@code {"image_id", "category_id", "score"}} with a {@code bbox} of
- * {@code [x, y, width, height]} or a {@code segmentation} in compressed RLE. Streamed, and numbers
- * are not rounded.
+ * {@code [x, y, width, height]} or a {@code segmentation} in compressed RLE. Files are streamed,
+ * and numbers are not rounded.
  */
 public final class CocoResults {
 
@@ -34,9 +34,9 @@ public final class CocoResults {
     }
 
     /**
-     * Reads a result file of any tool: boxes, masks, or both, as in the first detection. Masks are
-     * compressed or uncompressed RLE, or polygons. Detections without {@code bbox} get the bounds
-     * of their masks. {@code image_id} may be a file name, as in Ultralytics.
+     * Reads a result file of any tool: boxes, masks, or both, depending on the first detection.
+     * Masks are compressed or uncompressed RLE, or polygons. Detections without {@code bbox} get
+     * the bounds of their masks. {@code image_id} may be a file name, as in Ultralytics.
      *
      * @throws SaccadeException of kind {@code USER} with the lines of the first errors
      */

@@ -252,7 +252,7 @@ final class CocoResultsReader {
         fail(
                 Text.format(
                         "expected image_id to be an integer or the name of one image, got %s,"
-                                + " the name of %d",
+                                + " which names %d images",
                         Ascii.truncate(parser.getText(), MAX_SHOWN_LENGTH, "..."), named.size()));
         return 0;
     }

@@ -23,9 +23,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Objects of a data set, without annotations of other classes. Only the {@code crowd} flag is used,
- * as COCOeval overwrites {@code ignore}. Unlike in pycocotools, an annotation with id 0 can be
- * found.
+ * Objects of a data set that belong to its classes. Only the {@code crowd} flag is used, as
+ * COCOeval overwrites {@code ignore}. Unlike in pycocotools, an annotation with id 0 can be
+ * matched.
  */
 public final class GroundTruth {
 

@@ -4,7 +4,7 @@ package dev.saccade.eval.coco;
 public enum MatchStatus {
     /** Matches an object of its class that no detection with a higher score matches. */
     TRUE_POSITIVE,
-    /** Matches no free object. */
+    /** Matches no object that is still unmatched. */
     FALSE_POSITIVE,
     /** Does not count: inside a crowd, or outside the evaluated size. */
     IGNORED

@@ -90,7 +90,7 @@ final class Matches {
         return Math.multiplyExact(label, sortedImageIds.length);
     }
 
-    /** Returns whether a detector has to find an object. */
+    /** Returns whether an object counts for recall: not a crowd, and in the area range. */
     boolean counts(int object, AreaRange area) {
         return !groundTruth.crowd(object) && area.contains(groundTruth.object(object).area());
     }

@@ -36,7 +36,7 @@ public record ScoreCurve(
                 counted + objects > 0 ? 2 * hits / (counted + objects) : 0);
     }
 
-    /** Returns the highest F1, at the highest of equal scores; empty without true positives. */
+    /** Returns the highest F1, on ties at the highest score; empty without true positives. */
     public Optional<Point> best() {
         return objects == 0
                 ? Optional.empty()

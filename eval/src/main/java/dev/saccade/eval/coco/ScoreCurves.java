@@ -84,7 +84,8 @@ public record ScoreCurves(List<ScoreCurve> classes) {
     }
 
     /**
-     * Returns the highest mean F1, at the highest of equal scores; empty without true positives.
+     * Returns the point with the highest mean F1, on ties at the highest score; empty without true
+     * positives.
      */
     public Optional<Point> best() {
         return ScoreCurve.best(mean());

@@ -3,7 +3,7 @@ package dev.saccade.eval.coco;
 import java.util.Arrays;
 import java.util.function.IntToDoubleFunction;
 
-/** Stable merge sort of indices; the JDK has none for primitives. */
+/** Stable merge sort of indices; the JDK has no stable sort of primitives. */
 public final class StableSort {
 
     private StableSort() {}

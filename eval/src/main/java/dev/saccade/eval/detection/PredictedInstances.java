@@ -21,12 +21,12 @@ final class PredictedInstances {
     private PredictedInstances() {}
 
     /** Serializes predictions by image index; images without a prediction are null. */
-    static byte[] write(Instances... byPhotograph) {
+    static byte[] write(Instances... byImage) {
         ByteArrayDataOutput out = ByteStreams.newDataOutput();
-        for (int i = 0; i < byPhotograph.length; i++) {
-            if (byPhotograph[i] != null) {
+        for (int i = 0; i < byImage.length; i++) {
+            if (byImage[i] != null) {
                 out.writeInt(i);
-                write(byPhotograph[i], out);
+                write(byImage[i], out);
             }
         }
         out.writeInt(END);
@@ -58,10 +58,10 @@ final class PredictedInstances {
     }
 
     /** Reads predictions into their image indices. */
-    static void read(byte[] bytes, Instances... byPhotograph) {
+    static void read(byte[] bytes, Instances... byImage) {
         ByteArrayDataInput in = ByteStreams.newDataInput(bytes);
         for (int i = in.readInt(); i != END; i = in.readInt()) {
-            byPhotograph[i] = instances(in);
+            byImage[i] = instances(in);
         }
     }
 

@@ -36,7 +36,7 @@ import java.util.stream.Stream;
 /**
  * Predicted and ground-truth label maps in two folders, paired by name. 255 means no class. Class
  * names come from {@code classes.txt}, {@code class_names.txt} or {@code labels.txt} in the
- * annotation folder or up to two folders above.
+ * annotation folder or up to two levels above it.
  */
 final class LabelMapResults implements Dataset {
 
@@ -71,7 +71,7 @@ final class LabelMapResults implements Dataset {
     }
 
     /**
-     * Pairs label maps by relative path; throws if a result has no annotation or there are none.
+     * Pairs label maps by relative path; throws without results or if one has no annotation.
      *
      * @param reduceZeroLabel whether 0 means no class; by default true if no result contains 0
      */

@@ -33,7 +33,7 @@ import java.util.stream.IntStream;
  * Evaluates results of any tool: a COCO result file or a folder of label maps.
  *
  * @param score minimum score of detections in the confusion matrix
- * @param reduceZeroLabel whether 0 in label maps means no class; empty infers it
+ * @param reduceZeroLabel whether 0 in label maps means no class; inferred if empty
  */
 public record ResultsEvaluation(
         Path results,

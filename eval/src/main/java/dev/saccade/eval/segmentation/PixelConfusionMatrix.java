@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Confusion matrix of pixels over label maps; pixels that the ground truth ignores do not count.
- * Predictions outside the classes are wrong for their true class only. Thread-safe.
+ * Confusion matrix of pixels over label maps; pixels that the ground truth ignores do not count. A
+ * predicted index that is no class is an error of the true class only. Thread-safe.
  */
 public final class PixelConfusionMatrix {
 
@@ -100,7 +100,7 @@ public final class PixelConfusionMatrix {
         return sum;
     }
 
-    /** Returns the mean IoU over the classes that occur, for single images; NaN if none. */
+    /** Returns the mean IoU over the classes that occur; NaN if none. Used for single images. */
     public double meanIou() {
         double sum = 0;
         int present = 0;

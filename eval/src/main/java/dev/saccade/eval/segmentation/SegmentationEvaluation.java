@@ -12,7 +12,7 @@ import java.util.Map;
 /**
  * Segmentation metrics of a data set.
  *
- * @param ious mean IoU of each image by index; NaN if nothing is labeled
+ * @param ious mean IoU of each image by index; NaN if no pixel is labeled
  */
 public record SegmentationEvaluation(
         SegmentationMetrics metrics, PixelConfusionMatrix confusion, ImmutableDoubleArray ious)

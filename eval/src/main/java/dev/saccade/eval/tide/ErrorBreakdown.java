@@ -16,7 +16,7 @@ import java.util.Optional;
  * foreground starts at IoU 0.5 and background ends at 0.1. Fixing a wrong class or location
  * corrects the highest-scoring detection of an object and removes the others; duplicates and
  * background detections are removed; missed objects do not count. Unlike in TIDE's code, recall
- * thresholds equal COCO's exactly, and classes without objects do not count.
+ * thresholds equal COCO's exactly, and classes without objects are ignored.
  *
  * @param ap AP50 over the top-scoring detections of each image
  */

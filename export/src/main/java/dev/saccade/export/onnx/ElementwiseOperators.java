@@ -78,7 +78,7 @@ final class ElementwiseOperators {
         return op.add(type, op.tensor(0, op.type()), value(op, 1));
     }
 
-    /** Returns a tensor or number in the type of the result. */
+    /** Returns a tensor or number converted to the type of the result. */
     private static String value(Operator op, int place) {
         return op.optional(place).isPresent() ? op.tensor(place, op.type()) : op.scalar(place);
     }

@@ -108,7 +108,7 @@ final class ShapeOperators {
         return op.add("Squeeze", op.tensor(0), op.ints(op.axis(1)));
     }
 
-    /** libtorch keeps a size with -1, ONNX with 1. */
+    /** Expands a tensor; libtorch keeps a size with -1, ONNX with 1. */
     private static String expanded(Operator op) {
         Argument one = new Argument.Literal(1L);
         List<Argument> sizes =
@@ -189,7 +189,7 @@ final class ShapeOperators {
         return flipped;
     }
 
-    /** Windows along an axis; their elements become the last axis. */
+    /** Extracts windows along an axis; their elements become the last axis. */
     private static String unfolded(Operator op) {
         int axis = op.axis(1);
         long size = op.integer(2);

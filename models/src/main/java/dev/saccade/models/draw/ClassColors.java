@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Distinct class colors. After eight hand-picked ones, each is as far as possible from all previous
- * colors in Oklab (Ottosson, 2020), as in Glasbey et al., Colour Displays for Categorical Images,
- * 2007.
+ * Distinct class colors. After eight hand-picked colors, each color is as far as possible from all
+ * previous colors in Oklab (Ottosson, 2020), as in Glasbey et al., Colour Displays for Categorical
+ * Images, 2007.
  */
 public final class ClassColors {
 
@@ -22,7 +22,7 @@ public final class ClassColors {
 
     private ClassColors() {}
 
-    /** Returns the colors of label maps as {@code 0xRRGGBB}; ADE20K's palette for its classes. */
+    /** Returns the colors of label maps as {@code 0xRRGGBB}; ADE20K's classes use its palette. */
     public static List<Integer> of(List<String> classes) {
         return classes.equals(Ade20kClasses.NAMES)
                 ? Ade20kClasses.COLORS

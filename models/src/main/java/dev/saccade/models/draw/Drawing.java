@@ -29,7 +29,7 @@ import java.util.Locale;
 import java.util.function.Function;
 
 /**
- * An image with predictions drawn on it, as {@code predict} writes it.
+ * Draws predictions on an image, like the command {@code predict}.
  *
  * <pre>{@code
  * Path image = Path.of("photo.jpg");
@@ -39,7 +39,7 @@ import java.util.function.Function;
  */
 public final class Drawing {
 
-    /** The formats that can be read. */
+    /** The supported extensions. */
     private static final List<String> FORMATS =
             List.of(".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff");
 
@@ -102,7 +102,7 @@ public final class Drawing {
                 true);
     }
 
-    /** Omits names, scores and the legend. */
+    /** Returns this drawing without names, scores and legend. */
     public Drawing withoutLabels() {
         return new Drawing(source, artist, false);
     }

@@ -46,7 +46,7 @@ public final class LabelCanvas {
         Size size = new Size(image.rows(), image.cols());
         checkArgument(
                 image.type() == CvType.CV_8UC3 && labels.size().equals(size),
-                "got labels of %s for an image of %s, %s",
+                "got a label map of %s for an image of %s, %s",
                 labels.size(),
                 size,
                 CvType.typeToString(image.type()));
@@ -125,7 +125,7 @@ public final class LabelCanvas {
         return picture;
     }
 
-    /** Returns the width of color patch, name and spacing. */
+    /** Returns the width of an entry: color patch, name and spacing. */
     private int entryWidth(int label) {
         return (int) Math.ceil(style.size(name(label)).width) + 3 * unit;
     }

@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Places names at their boxes so that they hide no other name and few objects. */
+/** Places each name at its box so that it hides no other names and few objects. */
 public final class LabelLayout {
 
     /** Cost of hiding a name, relative to hiding a whole object. */
@@ -18,7 +18,7 @@ public final class LabelLayout {
     private final Boxes objects;
     private final List<Place> placed = new ArrayList<>();
 
-    /** Starts without names; {@code objects} stay visible if possible. */
+    /** Creates an empty layout; names avoid hiding {@code objects}. */
     public LabelLayout(Size image, Boxes objects) {
         this.image = image;
         this.objects = objects;
@@ -50,8 +50,8 @@ public final class LabelLayout {
     }
 
     /**
-     * Places a name of a size at the best corner of box {@code i}: above, inside or below, left
-     * before right.
+     * Places a name at the best corner of box {@code i}: above, inside or below, and left before
+     * right on ties.
      */
     public Place place(Boxes boxes, int i, double width, double height) {
         double left = boxes.x1(i);

@@ -28,7 +28,7 @@ public final class ObjectCanvas {
     private static final double MASK_OPACITY = 0.45;
     private static final double OUTLINE_OPACITY = 0.8;
 
-    /** Minimum longer edge of a drawn sample; smaller ones are enlarged for their names. */
+    /** Minimum longer edge of a drawn sample; smaller samples are enlarged so that names fit. */
     private static final int MIN_EDGE = 320;
 
     /** Width of mask outlines relative to the image diagonal. */
@@ -148,7 +148,7 @@ public final class ObjectCanvas {
         Imgproc.rectangle(image, from, to, color, line, Imgproc.LINE_AA);
     }
 
-    /** Draws names; the highest scores choose their position first and are on top. */
+    /** Draws names; the highest scores are placed first and drawn on top. */
     private void labels(Instances instances, List<String> classes) {
         LabelLayout layout =
                 new LabelLayout(new Size(image.rows(), image.cols()), instances.boxes());

@@ -23,7 +23,7 @@ import java.util.List;
  */
 public final class MeanScoreMap implements AutoCloseable {
 
-    /** Scores per tile and augmentation; a few float buffers of this size fit the cache. */
+    /** Scores per tile and augmentation; a few float buffers of this size fit into cache. */
     private static final int TILE = 1 << 19;
 
     /** Rows of a tile. */
@@ -43,7 +43,7 @@ public final class MeanScoreMap implements AutoCloseable {
     private final Size size;
     private final int tile;
 
-    /** Creates the mean of unflipped logits at image size; closed with this. */
+    /** Creates the mean of unflipped logits at image size; closing it closes {@code maps}. */
     public MeanScoreMap(List<ScoreMap> maps) {
         this(maps, TILE);
     }
@@ -56,7 +56,7 @@ public final class MeanScoreMap implements AutoCloseable {
         size = maps.get(0).size();
         checkArgument(
                 maps.stream().allMatch(map -> map.size().equals(size)),
-                "score maps of" + " different" + " sizes");
+                "the score maps have different sizes");
     }
 
     /** Returns the probabilities of a tile, {@code [tile height, tile width, K]}. */
@@ -108,7 +108,7 @@ public final class MeanScoreMap implements AutoCloseable {
         return labels;
     }
 
-    /** Returns scores with the same order as the probabilities. */
+    /** Returns scores that rank the classes like the probabilities. */
     private NDArray comparable(Tile part) {
         return maps.size() == 1 ? maps.get(0).part(part) : probabilities(part);
     }

@@ -11,7 +11,7 @@ import dev.saccade.core.structures.Size;
 import java.util.function.Function;
 
 /**
- * Class scores of every pixel, computed tile by tile on request; row order is cheapest.
+ * Class scores of every pixel, computed tile by tile on request; requests in row order are fastest.
  *
  * @param manager owner of the source arrays
  * @param tiles computes a tile, {@code [height, width, K]}

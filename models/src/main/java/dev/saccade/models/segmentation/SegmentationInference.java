@@ -16,14 +16,14 @@ import java.util.function.UnaryOperator;
  */
 public record SegmentationInference(UnaryOperator<NDArray> network, boolean alignCorners) {
 
-    /** Runs the network on a whole image, {@code [1, 3, H, W]}, which is closed. */
+    /** Runs the network on a whole image, {@code [1, 3, H, W]}. Closes the input. */
     public ScoreMap whole(NDArray pixels, Size target) {
         return scores(pixels).resize(target, alignCorners);
     }
 
     /**
-     * Runs the network on sliding windows of an image, {@code [1, 3, H, W]}. The image is closed
-     * with the scores; each window is computed when a tile of its rows is requested.
+     * Runs the network on sliding windows of an image, {@code [1, 3, H, W]}. Closing the scores
+     * closes the image. A window is computed when a tile in its rows is requested.
      */
     public ScoreMap sliding(NDArray pixels, SlidingWindow window, int numClasses, Size target) {
         NDManager manager = pixels.getManager();

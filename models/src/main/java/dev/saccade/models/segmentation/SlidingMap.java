@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Mean logits over sliding windows; keeps only the windows over the last requested rows. */
+/** Mean logits over sliding windows; caches only windows that overlap the last requested rows. */
 final class SlidingMap implements AutoCloseable {
 
     private final List<Tile> windows;

@@ -10,7 +10,7 @@ import dev.saccade.core.structures.Size;
 import java.util.List;
 
 /**
- * Sliding windows for inference, mmsegmentation's test mode {@code slide}; sizes are height and
+ * Sliding windows for inference, as in mmsegmentation's test mode {@code slide}; sizes are height,
  * width.
  */
 public record SlidingWindow(

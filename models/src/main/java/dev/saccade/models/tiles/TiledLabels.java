@@ -9,7 +9,7 @@ import java.util.NavigableSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Merges the label maps of tiles; the border is in the middle of each overlap. */
+/** Merges the label maps of tiles; borders are in the middle of each overlap. */
 public final class TiledLabels {
 
     private final Size image;
@@ -17,7 +17,7 @@ public final class TiledLabels {
     private final NavigableSet<Integer> tops;
     private final short[] labels;
 
-    /** Starts without labels, for tiles that cover an image of height and width {@code image}. */
+    /** Creates an empty map for tiles that cover an image of this size. */
     public TiledLabels(Size image, List<Tile> tiles) {
         this.image = image;
         this.lefts = tiles.stream().map(Tile::left).collect(Collectors.toCollection(TreeSet::new));

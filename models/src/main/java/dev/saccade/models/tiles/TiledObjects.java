@@ -29,12 +29,12 @@ import java.util.stream.IntStream;
  *
  * <ol>
  *   <li>Remove a cut object if another tile contains its whole box and more.
- *   <li>Keep the best of equal uncut objects.
+ *   <li>Of equal uncut objects, keep the one with the highest score.
  *   <li>Remove cut objects that are part of an uncut one.
  *   <li>Join the remaining parts: bounding box, union of masks, highest score.
  * </ol>
  *
- * <p>Objects of the same tile are not compared, as NMS has done so.
+ * <p>Objects of the same tile are not compared, as NMS has already merged them.
  */
 public final class TiledObjects {
 
@@ -50,7 +50,7 @@ public final class TiledObjects {
     private final List<Tile> tiles = new ArrayList<>();
     private final List<Found> found = new ArrayList<>();
 
-    /** Starts without objects, for an image of height and width {@code image}. */
+    /** Creates a merger without objects for an image of this size. */
     public TiledObjects(Size image) {
         this.image = image;
     }
@@ -115,8 +115,8 @@ public final class TiledObjects {
     }
 
     /**
-     * Returns the distances from the tile borders relative to the tile, at most {@link #MARGIN};
-     * {@link #MARGIN} at image borders.
+     * Returns the distances from the tile borders relative to the tile size, at most {@link
+     * #MARGIN}; {@link #MARGIN} at image borders.
      */
     private double[] margins(Tile tile, Rectangle2D box) {
         double width = tile.size().width();

@@ -41,7 +41,7 @@ import java.util.regex.Pattern;
  */
 final class Download {
 
-    /** Maximum attempts; a failed attempt without new data ends earlier. */
+    /** Maximum number of attempts; an attempt that receives no data is the last. */
     private static final int MAX_ATTEMPTS = 10;
 
     private static final Duration TIMEOUT = Duration.ofMinutes(1);
@@ -62,7 +62,7 @@ final class Download {
     private static final int PARTIAL = 206;
     private static final int RANGE_NOT_SATISFIABLE = 416;
 
-    /** Blocking reads of a body have no timeout. */
+    /** Needed because blocking reads of a response body have no timeout. */
     private static final TimeLimiter LIMITER =
             SimpleTimeLimiter.create(
                     Executors.newCachedThreadPool(
@@ -124,7 +124,7 @@ final class Download {
         }
     }
 
-    /** Returns the file with URL and version of the partial download. */
+    /** Returns the file that stores URL and version of the partial download. */
     private static Path version(Path part) {
         return part.resolveSibling(part.getFileName() + ".version");
     }

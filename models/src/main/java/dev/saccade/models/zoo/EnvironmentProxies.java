@@ -86,7 +86,7 @@ final class EnvironmentProxies extends ProxySelector {
         throw invalidProxy();
     }
 
-    /** The value may contain a password, so it is not shown. */
+    /** Omits the value, which may contain a password. */
     private static SaccadeException invalidProxy() {
         return SaccadeException.user(
                 "a proxy variable such as https_proxy is invalid; expected http://HOST:PORT");

@@ -126,8 +126,8 @@ public final class PretrainedWeights {
     }
 
     /**
-     * Returns all weights that fit a backbone, including whole models; see {@link #find} for
-     * downloaded ones.
+     * Returns all weights that fit a backbone, including whole models; {@link #find} returns the
+     * file if it is downloaded.
      */
     public static List<PretrainedWeights> forBackbone(Backbone.Config backbone) {
         Map<String, Shape> shapes = shapes(backbone);
@@ -135,8 +135,8 @@ public final class PretrainedWeights {
     }
 
     /**
-     * Returns whether these weights have all backbone parameters that classifiers have. Position
-     * tables of other sizes fit, as they are interpolated.
+     * Returns whether these weights fit a backbone. Ignores parameters that classifiers lack, and
+     * sizes of position tables, which are interpolated.
      */
     public boolean fits(Backbone.Config backbone) {
         return fits(backbone, shapes(backbone));

@@ -164,7 +164,7 @@ final class WeightsCache {
             Download.deletePartial(part);
             throw SaccadeException.io(
                     e,
-                    "%s: the file from %s is not the published one and was deleted: %s",
+                    "%s: the file from %s differs from the published file and was deleted: %s",
                     weights.name(),
                     from,
                     e.getMessage());

@@ -15,7 +15,7 @@ final class WeightsCheck {
     /** Published sizes are rounded, some to whole mebibytes. */
     private static final double TOLERANCE = 0.02;
 
-    /** All published weights are smaller. */
+    /** Larger than all published weights. */
     private static final long MAX_SIZE = 2L << 30;
 
     private final PretrainedWeights weights;

@@ -63,7 +63,7 @@ public final class Zoo {
                         papers.published(source, name));
     }
 
-    /** Returns all recipes by task and family. */
+    /** Returns all recipes, sorted by task and family. */
     public Collection<Recipe> recipes() {
         return recipes.values();
     }
