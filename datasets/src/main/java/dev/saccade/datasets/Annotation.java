@@ -15,7 +15,7 @@ import java.util.Set;
  *
  * @param id unique in the data set
  * @param label class index in {@link Dataset#classes}, or -1 for a class that is not selected
- * @param area area of the object in pixels, not of its box
+ * @param area area of the object, not of its box, in pixels
  */
 public record Annotation(
         long id, int label, Bbox box, double area, Segmentation segmentation, Set<Flag> flags) {
@@ -23,7 +23,7 @@ public record Annotation(
     public enum Flag {
         /** A group of objects, COCO's {@code iscrowd}. */
         CROWD,
-        /** Training ignores it. */
+        /** Ignored in training. */
         IGNORE
     }
 
@@ -37,7 +37,7 @@ public record Annotation(
             return width * height;
         }
 
-        /** Returns the upright box around this box rotated around its center, as in CVAT. */
+        /** Rotates this box around its center, as CVAT does; returns the enclosing upright box. */
         public Bbox rotated(double degrees) {
             if (degrees % 180 == 0) {
                 return this;

@@ -66,7 +66,7 @@ public record AnnotationTable(
         }
     }
 
-    /** Returns the images by id; the first image of an id that occurs twice. */
+    /** Returns the images by id; if an id occurs twice, its first image. */
     public Map<Long, ImageRow> imagesById() {
         Map<Long, ImageRow> byId = new HashMap<>();
         images.forEach(image -> byId.putIfAbsent(image.id, image));
@@ -114,7 +114,7 @@ public record AnnotationTable(
             return this;
         }
 
-        /** Adds an annotation; its label is dropped, the category is kept. */
+        /** Adds an annotation; stores the category id instead of its label. */
         public Builder addAnnotation(long imageId, long categoryId, Annotation annotation) {
             Bbox box = annotation.box();
             annotations.add(

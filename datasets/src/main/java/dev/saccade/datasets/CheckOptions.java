@@ -7,11 +7,11 @@ import dev.saccade.core.structures.LabelMap;
 import java.util.List;
 
 /**
- * How thoroughly a data set is checked, and for which task.
+ * Depth of a data set check, and the task to check for.
  *
- * @param depth which part of the image files is read
+ * @param depth how much of each image file is read
  * @param targets targets to train, which must be labeled
- * @param semanticClasses maximum number of classes of label maps beside objects, if trained
+ * @param semanticClasses maximum number of label map classes of an object data set, if trained
  * @param transforms transforms of the images, for object sizes in the model input; empty if unknown
  * @param files receives the files, to compare several data sets
  * @param threads number of files read in parallel
@@ -27,7 +27,7 @@ public record CheckOptions(
         Runnable onImage) {
 
     public enum Depth {
-        /** Label files only; of label maps, the palettes. */
+        /** Label files, and the palettes of label maps. */
         LABELS,
         /** Headers and the end of each file. */
         HEADERS,
@@ -43,7 +43,7 @@ public record CheckOptions(
         this(depth, targets, LabelMap.MAX_CLASSES, List.of(), CheckedFiles.NONE, threads, onImage);
     }
 
-    /** Creates options that read pixels, or only headers. */
+    /** Creates options that decode pixels, or read only headers. */
     public CheckOptions(boolean decode, TargetKind targets, int threads, Runnable onImage) {
         this(decode ? Depth.PIXELS : Depth.HEADERS, targets, threads, onImage);
     }

@@ -22,10 +22,10 @@ import java.util.Set;
  * Repeats images of rare classes (Gupta et al. 2019, LVIS; mmengine's {@code
  * ClassBalancedDataset}).
  *
- * <p>A class in a fraction {@code f} of the images has {@code max(1, sqrt(t / f))} repeats, and an
- * image the maximum over its classes, rounded up. Only images that are trained on count, with their
- * trained objects and crowds; other images occur once. Repetitions are consecutive and augmented
- * independently.
+ * <p>The repeat factor of a class in a fraction {@code f} of the images is {@code max(1, sqrt(t /
+ * f))}; an image has the maximum over its classes, rounded up. Only images used in training, with
+ * their trained objects and crowds, count; other images occur once. Repetitions are consecutive and
+ * augmented independently.
  */
 public final class ClassBalancedDataset implements Dataset {
 
@@ -39,8 +39,7 @@ public final class ClassBalancedDataset implements Dataset {
     /**
      * Wraps a data set.
      *
-     * @param oversampleThreshold a class in less than this fraction of the images is rare, {@code
-     *     t}
+     * @param oversampleThreshold {@code t}; classes in a smaller fraction of the images are rare
      * @param filterEmptyGt whether images without objects occur once; otherwise they count as a
      *     class
      */

@@ -12,7 +12,7 @@ import java.util.List;
  * Labeled images in a fixed order.
  *
  * <p>A custom data set implements {@link #classes}, {@link #images}, and {@link #annotations} for
- * objects or {@link #labels} for label maps; with label maps beside objects, both and {@link
+ * objects or {@link #labels} for label maps. With objects and label maps, implement both and {@link
  * #semanticClasses}. The methods are called often, by many threads, and must always return the same
  * values. {@link ImageReader} decodes the images.
  */
@@ -35,8 +35,8 @@ public interface Dataset {
         Dataset open(Path root);
 
         /**
-         * Checks the data set; reports faults in the result instead of throwing. Unless its own
-         * files need checks, return {@code DatasetCheck.run(open(root), options)}.
+         * Checks the data set; reports faults in the result instead of throwing. Unless the data
+         * set has other files to check, return {@code DatasetCheck.run(open(root), options)}.
          *
          * @param root folder against which relative paths of this config are resolved
          * @throws SaccadeException of kind user, if nothing can be checked, for example if the
@@ -61,7 +61,7 @@ public interface Dataset {
     /** Returns the images; called once per image, so return an existing list. */
     List<ImageFile> images();
 
-    /** Returns the number of classes of label maps beside objects; 0 without label maps. */
+    /** Returns the number of label map classes of an object data set; 0 without label maps. */
     default int semanticClasses() {
         return 0;
     }
@@ -79,13 +79,13 @@ public interface Dataset {
         return 0;
     }
 
-    /** Returns the objects of an image in the order of the file; empty for label maps only. */
+    /** Returns the objects of an image in the order of the file; empty without objects. */
     default List<Annotation> annotations(int index) {
         return List.of();
     }
 
     /**
-     * Reads and decodes the label map of an image, which has the size of the image.
+     * Reads and decodes the label map of an image; both have the same size.
      *
      * @throws SaccadeException if the data set has no label maps, or this one is invalid
      */

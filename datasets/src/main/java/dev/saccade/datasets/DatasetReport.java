@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 public record DatasetReport(
         DatasetStatistics statistics, int errors, int warnings, List<Finding> findings) {
 
-    private static final int MAX_TOLD = 20;
+    private static final int MAX_SHOWN = 20;
 
     public DatasetReport {
         findings = ImmutableList.copyOf(findings);
@@ -41,11 +41,11 @@ public record DatasetReport(
         Stream<String> first =
                 findings.stream()
                         .filter(finding -> finding.severity() == severity)
-                        .limit(MAX_TOLD)
+                        .limit(MAX_SHOWN)
                         .map(Finding::toString);
         Stream<String> others =
-                all > MAX_TOLD
-                        ? Stream.of(Text.format("and %d more", all - MAX_TOLD))
+                all > MAX_SHOWN
+                        ? Stream.of(Text.format("and %d more", all - MAX_SHOWN))
                         : Stream.of();
         return Stream.concat(first, others).toList();
     }

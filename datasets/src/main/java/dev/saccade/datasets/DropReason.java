@@ -4,7 +4,7 @@ import dev.saccade.core.structures.Size;
 
 import java.util.Optional;
 
-/** Why an object is not trained on; the first reason that applies counts. */
+/** Reason why training drops an object; the first one that applies counts. */
 public enum DropReason {
     OTHER_CLASS("of classes that are not selected"),
     CROWD("crowds"),

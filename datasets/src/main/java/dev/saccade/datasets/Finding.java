@@ -16,7 +16,7 @@ public record Finding(Severity severity, String file, String subject, String mes
     public enum Severity {
         /** Stops training, or makes it train on wrong data. */
         ERROR,
-        /** Is suspicious, or loses some data. */
+        /** Suspicious, or loses some data. */
         WARNING
     }
 
@@ -39,7 +39,7 @@ public record Finding(Severity severity, String file, String subject, String mes
         return new Finding(Severity.ERROR, file, subject, message);
     }
 
-    /** Converts the exception of an unusable file, which names the file in its message. */
+    /** Converts the exception for an unusable file, whose message names the file. */
     public static Finding error(String file, SaccadeException problem) {
         String message = problem.getMessage();
         String named = Printable.line(file);

@@ -5,7 +5,7 @@ import dev.saccade.datasets.image.ImageHeader;
 
 import java.nio.file.Path;
 
-/** An image as declared by its data set, not decoded; {@code size} is upright. */
+/** An image as declared by its data set, not decoded; {@code size} is the upright size. */
 public record ImageFile(long id, Path file, Size size) {
 
     /** Creates an image with the upright size from its header; throws if it is unreadable. */

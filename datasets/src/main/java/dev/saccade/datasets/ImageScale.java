@@ -4,7 +4,7 @@ import dev.saccade.core.structures.Size;
 
 import java.util.List;
 
-/** Image size after transforms, and new over old edge length of objects (1 after crops). */
+/** Image size after transforms, and scale factor of object edges (1 for crops). */
 public record ImageScale(Size size, double factor) {
 
     public static ImageScale of(Size image) {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Default image size of all transforms that do not set their own.
+ * Default image size of all transforms that do not set one.
  *
  * @param imageSize two edges in pixels, such as {@code [640, 480]}, for {@code resize} without
  *     {@code scales}

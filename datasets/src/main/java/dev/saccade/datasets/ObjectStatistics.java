@@ -30,9 +30,9 @@ public record ObjectStatistics(
     /**
      * Numbers of annotations.
      *
-     * @param usable objects of a selected class, at least one pixel wide and high, inside of their
-     *     images, and neither a crowd nor ignored
-     * @param trained usable objects in images that are trained on: no side below 32 pixels
+     * @param usable objects of a selected class, at least one pixel wide and high, inside their
+     *     images, and neither crowds nor ignored
+     * @param trained usable objects in images used in training, whose sides have at least 32 pixels
      */
     public record Counts(int boxes, int crowds, int usable, int trained) {}
 

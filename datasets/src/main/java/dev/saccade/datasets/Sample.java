@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  *
  * @param image {@code [H, W, 3]} BGR, uint8 (float32 in 0..255 after a color transform), neither
  *     normalized nor padded
- * @param info the changes of the image so far
+ * @param info the changes made to the image so far
  * @param targets objects in pixels of the image; masks, if any, have the padded size
  * @param labels class of every pixel of the padded size, for label maps
  * @param normalization applied when the sample is written
@@ -53,9 +53,9 @@ public record Sample(
 
     /**
      * Returns the sample after a geometric or color transform. Frees the old image if it was
-     * replaced. Labels are kept: a geometric transform changes them with {@link #mapLabels}.
+     * replaced. Labels are kept; geometric transforms change them with {@link #mapLabels}.
      *
-     * @throws SaccadeException if this sample is already normalized or padded, which must come last
+     * @throws SaccadeException if this sample is already normalized or padded; both must come last
      */
     public Sample with(Mat newImage, ImageInfo newInfo, Instances newTargets) {
         if (normalization.isPresent() || !info.padded().equals(info.size())) {
@@ -99,7 +99,7 @@ public record Sample(
         return new Sample(image, info, targets, labels, Optional.of(later), rejected);
     }
 
-    /** Pads the bottom and right; masks and label map now, the image in {@link #write}. */
+    /** Pads at the bottom and right: masks and label map now, the image in {@link #write}. */
     public Sample withPadding(Size size) {
         return new Sample(
                 image,

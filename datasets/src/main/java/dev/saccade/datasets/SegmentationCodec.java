@@ -21,7 +21,7 @@ final class SegmentationCodec {
     private static final int RUNS_HEADER = 1 + 2 * Integer.BYTES;
     private static final byte[] NONE = {};
 
-    /** Differences of smaller numbers take at most eight bytes each. */
+    /** Limit below which differences take at most eight bytes each. */
     private static final double LARGEST_HUNDREDTHS = 1e12;
 
     private SegmentationCodec() {}

@@ -12,7 +12,7 @@ public enum Split {
     VAL("val(id|idation)?", "validation"),
     TEST("test(ing)?", "testing");
 
-    /** A year, or the content of the folder. */
+    /** End of a split name: a year, or the content of the folder. */
     private static final String SUFFIX = "(_?set)?(\\d{4})?([_-](labels?|masks?|images?))?";
 
     private final Pattern name;
@@ -23,7 +23,7 @@ public enum Split {
         this.ade20k = ade20k;
     }
 
-    /** Returns its name in lower case, as in {@code annotations_train.json}. */
+    /** Returns the name in lower case, as in {@code annotations_train.json}. */
     public String key() {
         return name().toLowerCase(Locale.ROOT);
     }
@@ -39,7 +39,7 @@ public enum Split {
         return Stream.of(values()).filter(split -> split.name.matcher(lower).matches()).findFirst();
     }
 
-    /** Returns the split of the first folder in a path that is named like one. */
+    /** Returns the split of the first folder in a path that is named like a split. */
     public static Optional<Split> ofPath(String path) {
         return Splitter.on('/')
                 .splitToStream(path.substring(0, Math.max(0, path.lastIndexOf('/'))))

@@ -11,8 +11,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Training targets of an image, as mmdetection 2.x {@code CocoDataset}: usable objects in the order
- * of the file with unclipped boxes, and crowds as {@linkplain Instances#ignored ignored regions}.
+ * Training targets of an image, as in mmdetection 2.x {@code CocoDataset}: usable objects in the
+ * order of the file with unclipped boxes, and crowds as {@linkplain Instances#ignored ignored
+ * regions}.
  */
 public final class TrainingTargets {
 
@@ -64,7 +65,7 @@ public final class TrainingTargets {
         if (annotation.segmentation() instanceof Segmentation.None) {
             throw SaccadeException.user(
                     "%s: annotation %d has no segmentation, but the model trains on masks; add it,"
-                            + " or train a model of boxes",
+                            + " or train a box-only model",
                     image.file(), annotation.id());
         }
         try {

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * One step between a decoded image and a batch, implemented by the record that YAML configures.
+ * A step from the decoded image to a batch, implemented by a record that is configured in YAML.
  *
  * <p>Immutable and thread-safe.
  *
@@ -23,13 +23,13 @@ public interface Transform extends ComponentConfig {
 
     /**
      * Applies the transform. Consumes the given sample: its image is freed unless the result still
-     * uses it. Never writes to its pixels, which other views of the image may share.
+     * uses it. Never writes to its pixels, which other samples of the image may share.
      *
      * @param random the only source of randomness, seeded by seed, epoch and image
      */
     Sample apply(Sample sample, SplittableRandom random);
 
-    /** Applies the transform with other samples, which passed the preceding transforms. */
+    /** Applies the transform; {@code others} have passed the preceding transforms. */
     default Sample apply(Sample sample, SamplePool others, SplittableRandom random) {
         return apply(sample, random);
     }
@@ -44,7 +44,7 @@ public interface Transform extends ComponentConfig {
         return false;
     }
 
-    /** Returns why it does not support some targets; empty (the default) if it does. */
+    /** Returns why it does not support these targets; empty (the default) if it does. */
     default Optional<String> incompatibility(TargetKind targets) {
         return Optional.empty();
     }
@@ -60,7 +60,7 @@ public interface Transform extends ComponentConfig {
     }
 
     /**
-     * Applies several steps to a sample; consumes it, also on failure.
+     * Applies several steps to a sample; consumes it, even on failure.
      *
      * @throws SaccadeException of kind user that names the step, if its result is inconsistent or
      *     it needs other samples
@@ -84,7 +84,7 @@ public interface Transform extends ComponentConfig {
                 Sample result = step.apply(changed, others.after(steps.subList(0, i)), random);
                 require(result != null, step, "returned null; expected a sample");
                 changed = result;
-                changed.mismatch().ifPresent(told -> require(false, step, told));
+                changed.mismatch().ifPresent(problem -> require(false, step, problem));
             }
             return changed;
         } catch (RuntimeException e) {
@@ -93,9 +93,9 @@ public interface Transform extends ComponentConfig {
         }
     }
 
-    private static void require(boolean fits, Transform step, String told) {
+    private static void require(boolean fits, Transform step, String problem) {
         if (!fits) {
-            throw SaccadeException.user("transform %s: %s", step.type(), told);
+            throw SaccadeException.user("transform %s: %s", step.type(), problem);
         }
     }
 }

@@ -112,7 +112,7 @@ class SemanticBranchTest {
 
     @Test
     void reportsMissingLabelMapsBeforeTraining() {
-        assertNotTrained("has no label maps beside its objects", 0);
+        assertNotTrained("has no label maps", 0);
         assertNotTrained("is 5, but model.head.semantic_head.num_classes is 4", 5);
     }
 

@@ -14,7 +14,7 @@ import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
 /**
- * Detects boxes in other formats than COCO's, by whether they fit into their images.
+ * Detects boxes that are not in COCO's format by checking whether they fit into their images.
  *
  * <p>Boxes of good data sets also exceed their images: by rounding, by objects annotated beyond the
  * border, by imprecise clicks. Another format is therefore only reported if at least 98 % of all
@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  *   <li>fractions of the image: at least 98 % of the boxes have no number above 1
  *   <li>corners: more than 20 % of the boxes exceed the image by more than 5 %
  *   <li>centers: more than 5 % of the boxes, and at least 5, exceed the image by more than a pixel,
- *       none of them left or top if read as centers
+ *       but none exceeds it at the left or top if read as centers
  *   <li>x and y swapped: more than 5 % of the boxes, and at least 5, exceed it by more than 5 %
  *   <li>none of these, such as pixels of another image size: more than 50 % of the boxes, and at
  *       least 5, exceed it by more than 5 %
@@ -39,9 +39,7 @@ final class BoxFormat {
     private static final double MOST = 0.5;
     private static final int FEW = 5;
 
-    /**
-     * Rounding of fractions of an image of size 1; boxes in pixels have a tolerance of one pixel.
-     */
+    /** Rounding tolerance of boxes in fractions; for boxes in pixels, it is one pixel. */
     private static final double FRACTION_TOLERANCE = 0.01;
 
     private static final Size UNIT = new Size(1, 1);

@@ -55,7 +55,7 @@ public final class DataFolder {
         }
     }
 
-    /** Returns the error of an annotation file that is missing or a folder. */
+    /** Returns the error for an annotation file that is missing or a folder. */
     public static SaccadeException missingAnnotations(Path file) {
         boolean isFolder = Files.isDirectory(file);
         return SaccadeException.user(
@@ -84,7 +84,7 @@ public final class DataFolder {
         Path beside = above == null ? path : above.resolve(folder.relativize(path));
         return Files.exists(beside)
                 ? Text.format(
-                        "; but %s exists: set the folder of the data set to %s?", beside, above)
+                        "; but %s exists: did you mean the data set folder %s?", beside, above)
                 : "; " + content(folder);
     }
 

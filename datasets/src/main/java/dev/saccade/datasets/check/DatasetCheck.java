@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Checks an open data set, such as one that a program created. */
+/** Checks an open data set, such as one created by a program. */
 public final class DatasetCheck {
 
     private static final String DATA_SET = "data set";

@@ -29,7 +29,7 @@ import java.util.regex.Pattern;
  */
 final class DuplicateImages {
 
-    /** Name of an image written by Roboflow: augmented copies contain the name of the original. */
+    /** File names from Roboflow, in which augmented copies contain the name of the original. */
     private static final Pattern ROBOFLOW = Pattern.compile("(.+)\\.rf\\.[0-9A-Za-z_-]{8,}\\.\\w+");
 
     private static final HashFunction HASH = Hashing.murmur3_128();

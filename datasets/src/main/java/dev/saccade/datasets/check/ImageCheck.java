@@ -119,10 +119,7 @@ public final class ImageCheck {
         }
     }
 
-    /**
-     * If rotation keeps the size, the declared size does not show whether labels refer to the
-     * stored image.
-     */
+    /** Warns about rotations that keep the size, which cannot reveal labels of the stored image. */
     private static void warnOfOrientation(ImageHeader header, Consumer<String> warnings) {
         if (header.orientation() != 1 && header.size().equals(header.storedSize())) {
             warnings.accept(

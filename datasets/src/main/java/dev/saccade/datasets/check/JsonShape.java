@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The structure of a JSON file, to recognize annotation formats.
+ * Structure of a JSON file, used to recognize annotation formats.
  *
  * @param list whether it is a list, not an object
  * @param keys keys of the object, or of the first object in the list
@@ -67,7 +67,7 @@ public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
         inner = ImmutableSet.copyOf(inner);
     }
 
-    /** Reads the shape of the list that the parser is at; leaves the rest unread. */
+    /** Reads the shape of the list at the parser's position; leaves the rest unread. */
     public static JsonShape ofList(JsonParser parser) throws IOException {
         boolean holdsObjects = parser.nextToken() == JsonToken.START_OBJECT;
         return new JsonShape(true, holdsObjects ? keysOf(parser) : Set.of(), Set.of());

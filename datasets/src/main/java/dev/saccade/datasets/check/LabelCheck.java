@@ -76,7 +76,7 @@ public final class LabelCheck {
         return new PixelStatistics(usable[0], total, ignored, perClass);
     }
 
-    /** Reports the faults of label maps beside objects, whose images are checked separately. */
+    /** Reports the faults of the label maps of object data sets; images are checked separately. */
     public static <T> void run(
             List<T> items, Function<T, Result> check, CheckOptions options, Findings findings) {
         run(items, check, options, findings, found -> {});
@@ -100,11 +100,11 @@ public final class LabelCheck {
         }
     }
 
-    /** Compares the number of classes of label maps beside objects with the semantic head. */
+    /** Compares the label map classes of an object data set with the semantic head. */
     public static Optional<String> fault(int classes, CheckOptions options, String key) {
         if (classes == 0) {
             return Optional.of(
-                    "has no label maps beside its objects, but the model has a semantic_head; set"
+                    "has no label maps, but the model has a semantic_head; set"
                             + " label_maps to their folder, or semantic_head: null");
         }
         int most = options.semanticClasses();

@@ -20,8 +20,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Checks boxes and outlines of objects. Mostly warnings, since training drops or clips such
- * objects; an error if training drops most of them.
+ * Checks boxes and outlines of objects. Reports mostly warnings, since training drops or clips
+ * faulty objects, but an error if it drops most objects.
  *
  * @param file name of the data set in messages
  * @param selectedIds ids of the selected categories
@@ -50,7 +50,7 @@ public record ObjectCheck(
             faults.error(
                     file,
                     "no object has a segmentation, but the model trains on masks; add outlines, or"
-                            + " train a model of boxes");
+                            + " train a box-only model");
         }
         for (LabeledObject object : objects) {
             if (format.isEmpty()) {

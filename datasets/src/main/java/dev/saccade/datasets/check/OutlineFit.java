@@ -73,7 +73,9 @@ final class OutlineFit {
         return new Bbox(bounds.x(), bounds.y(), bounds.width(), bounds.height());
     }
 
-    /** Returns the fault of most outlines; empty outlines only count if masks are trained. */
+    /**
+     * Returns the fault of most outlines, if any; ignores empty outlines without {@code hasMasks}.
+     */
     Optional<String> fault(boolean hasMasks) {
         if (hasMasks && empty > MOST * outlines) {
             return Optional.of(
@@ -90,7 +92,7 @@ final class OutlineFit {
                 Arrays.stream(Mistake.values())
                         .filter(each -> explained.getOrDefault(each, 0) >= EXPLAINED * misfits)
                         .findFirst()
-                        .map(each -> "in either of them, " + each.advice)
+                        .map(each -> "in one of the two, " + each.advice)
                         .orElse("expected both in pixels of the image");
         return Optional.of(
                 Text.format(
@@ -98,9 +100,7 @@ final class OutlineFit {
                         misfits, outlines, advice, first));
     }
 
-    /**
-     * Both are enlarged by a pixel on each side, so that rounding to whole pixels does not matter.
-     */
+    /** Enlarges both by a pixel on each side, so that rounding to whole pixels does not matter. */
     private static boolean fits(Bbox one, Bbox other) {
         double width = overlap(one.x(), one.width(), other.x(), other.width());
         double height = overlap(one.y(), one.height(), other.y(), other.height());

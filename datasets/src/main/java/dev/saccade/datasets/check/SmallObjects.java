@@ -25,10 +25,10 @@ import java.util.Set;
 public final class SmallObjects {
 
     /** Edge in input pixels below which hardly any detector finds an object. */
-    private static final double LEAST = 4;
+    private static final double MIN_EDGE = 4;
 
-    /** Edge in input pixels that the suggested size gives to small objects. */
-    private static final double WANTED = 8;
+    /** Target edge of small objects in input pixels, for the suggested size. */
+    private static final double TARGET_EDGE = 8;
 
     private static final double FRACTION_OF_ALL = 0.1;
     private static final double FRACTION_OF_CLASS = 0.5;
@@ -60,7 +60,7 @@ public final class SmallObjects {
                         scales.computeIfAbsent(size, s -> ImageScale.of(s).after(transforms));
                 double edge = Math.sqrt(annotation.box().area());
                 all.add(category);
-                if (edge * scale.factor() < LEAST) {
+                if (edge * scale.factor() < MIN_EDGE) {
                     smallOf.add(category);
                     small.add(new Small(category, edge, scale.factor(), size, scale.size()));
                 }
@@ -79,7 +79,7 @@ public final class SmallObjects {
         // A tenth of the small objects may remain below the target size.
         Small typical = small.get(small.size() / 10);
         Small median = small.get(small.size() / 2);
-        double factor = WANTED / typical.edge;
+        double factor = TARGET_EDGE / typical.edge;
         String message =
                 Text.format(
                         "%d of %d objects%s are smaller than %.0f pixels in the model input (half"
@@ -88,7 +88,7 @@ public final class SmallObjects {
                         small.size(),
                         all.size(),
                         classes.isEmpty() ? "" : " (most of " + String.join(", ", classes) + ")",
-                        LEAST,
+                        MIN_EDGE,
                         median.edge * median.factor,
                         rounded(factor * typical.image.width()),
                         rounded(factor * typical.image.height()),

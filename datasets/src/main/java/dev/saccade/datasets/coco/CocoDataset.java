@@ -42,8 +42,8 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * Images labeled in a COCO annotation file ({@code instances_*.json}), with optional label maps
- * beside the objects, such as COCO-Stuff's.
+ * Images labeled in a COCO annotation file ({@code instances_*.json}), optionally with label maps
+ * such as COCO-Stuff's.
  *
  * <p>Images and their annotations are in the order of the file.
  */
@@ -52,7 +52,7 @@ public final class CocoDataset implements Dataset {
     private static final Logger log = LoggerFactory.getLogger(CocoDataset.class);
     static final int UNWANTED = -1;
 
-    /** Classes of COCO-Stuff's label maps: thing and stuff ids, and other. */
+    /** Number of classes in COCO-Stuff's label maps: thing and stuff ids, and other. */
     private static final int STUFF_CLASSES = 183;
 
     /** The 80 classes of COCO in the order of its annotation files. */
@@ -76,8 +76,8 @@ public final class CocoDataset implements Dataset {
      * @param images folder that {@code file_name} is relative to
      * @param classes the selected classes; all categories of the file if empty. Labels follow the
      *     order of the categories in the file in both cases, as in mmdetection
-     * @param labelMaps folder of label maps beside the objects, such as {@code
-     *     stuffthingmaps/train2017}: PNGs named like the images, in which 255 means no class
+     * @param labelMaps folder of optional label maps, such as {@code stuffthingmaps/train2017}:
+     *     PNGs named like the images, in which 255 means no class
      * @param labelMapClasses number of classes of the label maps
      */
     @Component("coco")
@@ -156,7 +156,7 @@ public final class CocoDataset implements Dataset {
     /**
      * Opens an annotation file.
      *
-     * @param images folder that {@code file_name} is relative to and must not leave
+     * @param images folder that {@code file_name} is relative to; files outside are invalid
      * @param classes the selected classes; all if empty
      * @throws SaccadeException if the file is invalid; lists the first faults with their positions
      */
@@ -184,7 +184,7 @@ public final class CocoDataset implements Dataset {
     }
 
     /**
-     * Reads an annotation file without locating images; empty if its parts are inconsistent.
+     * Reads an annotation file without locating images; empty if its content is inconsistent.
      *
      * @throws SaccadeException if the file is missing or not JSON; names line and column
      */
@@ -215,7 +215,7 @@ public final class CocoDataset implements Dataset {
         return rows.get(index).size();
     }
 
-    /** Returns the name of the original of an augmented image, as Roboflow's {@code extra.name}. */
+    /** Returns the original name of an augmented image, Roboflow's {@code extra.name}. */
     public String source(int index) {
         return rows.get(index).source();
     }

@@ -51,7 +51,7 @@ public final class CocoFiles {
      * prefers the folder next to the file, or with a similar name.
      *
      * @param folders folders of the data set, candidates besides the folder of the file
-     * @throws SaccadeException of kind user, if the file is not COCO's format, no folder has its
+     * @throws SaccadeException of kind user, if the file is not in COCO's format, no folder has its
      *     images, or several folders match equally
      */
     public static Path images(Path annotations, List<Path> folders) {
@@ -89,7 +89,7 @@ public final class CocoFiles {
         if (equal.stream().map(CocoFiles::real).distinct().count() > 1) {
             throw SaccadeException.user(
                     "%s: images with its file names, such as %s, are in several folders, %s; move"
-                            + " the file next to its images, or name it like their folder",
+                            + " the file next to its images, or name it after their folder",
                     annotations,
                     names.get(0),
                     equal.stream()

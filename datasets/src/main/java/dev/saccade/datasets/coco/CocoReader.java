@@ -269,7 +269,7 @@ final class CocoReader {
                         flags));
     }
 
-    /** Returns the upright box around a rotated one. Outlines are exported with their rotation. */
+    /** Returns the upright box around a rotated one. Exported outlines are already rotated. */
     private Annotation.Bbox rotated(Annotation.Bbox box, String rotation) {
         Double degrees = Doubles.tryParse(rotation);
         if (degrees == null || !Double.isFinite(degrees) || degrees % 180 == 0) {

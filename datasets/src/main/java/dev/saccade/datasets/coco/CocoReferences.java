@@ -72,7 +72,7 @@ record CocoReferences(AnnotationTable table, String file, Path folder) {
                 .toList();
     }
 
-    /** Returns the file of a name; empty if it leaves the folder. */
+    /** Returns the file with this name; empty if it leaves the folder. */
     Optional<Path> locate(String name) {
         try {
             Path inside = folder.resolve(name);

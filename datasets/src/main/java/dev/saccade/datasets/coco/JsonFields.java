@@ -65,7 +65,7 @@ final class JsonFields {
         this.values = values;
     }
 
-    /** Reads the array of objects at the parser; {@code kind} names an element in findings. */
+    /** Reads the parser's current array of objects; {@code kind} names an element in findings. */
     void readArray(String section, String kind, Set<String> keys, Consumer<Fields> receiver)
             throws IOException {
         if (!parser.isExpectedStartArrayToken()) {
@@ -140,7 +140,7 @@ final class JsonFields {
         return wrong(large ? "an integer of at most 64 bits" : "an integer");
     }
 
-    /** Reads a positive side in pixels; clamped values are still too large for any image. */
+    /** Reads a positive side in pixels; huge values are clamped, but still exceed any image. */
     Optional<Integer> side() throws IOException {
         return integer().map(Ints::saturatedCast).filter(side -> side > 0);
     }

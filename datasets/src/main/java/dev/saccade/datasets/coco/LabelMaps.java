@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Label maps beside the objects of COCO, such as COCO-Stuff's: PNGs named like the images, whose
- * values are class indices, with 255 for no class.
+ * Label maps of a COCO data set, such as COCO-Stuff's: PNGs named like the images, whose values are
+ * class indices, with 255 for no class.
  */
 record LabelMaps(Path folder, int classes) {
 

@@ -12,7 +12,7 @@ import java.io.OutputStream;
 import java.util.Arrays;
 import java.util.List;
 
-/** Writes a COCO annotation file, rounded to 1e-4 pixels. */
+/** Writes a COCO annotation file with coordinates rounded to 1e-4 pixels. */
 final class CocoWriter implements AutoCloseable {
 
     private static final double STEPS = 1e4;
@@ -28,7 +28,7 @@ final class CocoWriter implements AutoCloseable {
         this.next = next;
     }
 
-    /** Writes images and annotations; removes {@code start} characters from file names. */
+    /** Writes images and annotations; removes the first {@code start} characters of file names. */
     void write(List<LabeledImage> images, int start) throws IOException {
         json.writeStartObject();
         json.writeArrayFieldStart("categories");

@@ -92,7 +92,7 @@ public final class ConversionContext implements Reporter {
                 .forEach(name -> error(place, "class \"%s\" occurs twice", name));
     }
 
-    /** Warns about images without labels; they do not count as images without objects. */
+    /** Warns about images without labels, which are skipped rather than read as background. */
     public void reportUnlabeled(List<String> images, Set<String> labeled, String missing) {
         List<String> others = images.stream().filter(image -> !labeled.contains(image)).toList();
         if (!others.isEmpty()) {

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.ListIterator;
 
 /**
- * A shape that is cut out of others. COCO's polygons have no holes, so the ring connects the outer
- * border with the border of the hole by a line without area.
+ * A shape that is cut out of others. COCO's polygons have no holes, so one ring joins the outer
+ * border and the border of the hole by a line without area.
  */
 public final class Hole {
 

@@ -111,19 +111,19 @@ public final class LabelBuilder {
         return once;
     }
 
-    private LabeledImage image(ParsedImage drawn) {
-        Path file = context.folder().path(drawn.file());
+    private LabeledImage image(ParsedImage parsed) {
+        Path file = context.folder().path(parsed.file());
         Size size = new Size(0, 0);
-        if (!drawn.image().isEmpty()) {
-            Optional<ImageHeader> header = header(file, drawn.embedded(), drawn);
+        if (!parsed.image().isEmpty()) {
+            Optional<ImageHeader> header = header(file, parsed.embedded(), parsed);
             size = header.map(ImageHeader::size).orElse(size);
-            header.ifPresent(h -> checkSize(drawn, h));
+            header.ifPresent(h -> checkSize(parsed, h));
         }
-        ObjectBuilder objects = new ObjectBuilder(size, drawn);
-        for (ParsedObject object : ParsedObject.joined(drawn.objects())) {
+        ObjectBuilder objects = new ObjectBuilder(size, parsed);
+        for (ParsedObject object : ParsedObject.joined(parsed.objects())) {
             Integer label = labelOf.get(object.name());
             if (label == null) {
-                drawn.error(
+                parsed.error(
                         object.place(),
                         "class \"%s\" is not in the classes %s%s",
                         object.name(),
@@ -134,15 +134,15 @@ public final class LabelBuilder {
             }
         }
         return new LabeledImage(
-                drawn.image(),
+                parsed.image(),
                 file,
-                drawn.embedded(),
-                drawn.split(),
+                parsed.embedded(),
+                parsed.split(),
                 size,
                 objects.objects(),
                 Optional.empty(),
-                drawn.findings(),
-                sources.getOrDefault(drawn.image(), ""));
+                parsed.findings(),
+                sources.getOrDefault(parsed.image(), ""));
     }
 
     /** Returns the header of an image; reports an error and returns none if it is unusable. */
@@ -161,25 +161,25 @@ public final class LabelBuilder {
         }
     }
 
-    private static void checkSize(ParsedImage drawn, ImageHeader header) {
-        if (drawn.declared().isEmpty() && !header.size().equals(header.storedSize())) {
-            drawn.warning(
-                    drawn.place(),
+    private static void checkSize(ParsedImage parsed, ImageHeader header) {
+        if (parsed.declared().isEmpty() && !header.size().equals(header.storedSize())) {
+            parsed.warning(
+                    parsed.place(),
                     "%s has EXIF orientation %d, and its labels state no size; check that they"
                             + " match the upright image (convert-data, then browse)",
-                    drawn.image(),
+                    parsed.image(),
                     header.orientation());
         }
-        Optional<Size> declared = drawn.declared().filter(size -> !size.equals(header.size()));
+        Optional<Size> declared = parsed.declared().filter(size -> !size.equals(header.size()));
         if (declared.isPresent()) {
             String cause =
                     header.isTransposed() && declared.get().equals(header.storedSize())
                             ? " upright; the labels refer to the image without EXIF orientation "
                                     + header.orientation()
                             : "; the labels refer to another image";
-            drawn.fault(
+            parsed.fault(
                     "states %s (height x width), but %s is %s%s",
-                    declared.get(), drawn.image(), header.size(), cause);
+                    declared.get(), parsed.image(), header.size(), cause);
         }
     }
 
@@ -190,8 +190,8 @@ public final class LabelBuilder {
         if (boxes > 0 && boxes < objects.size()) {
             context.warning(
                     folder,
-                    "%d of %s have a box but no outline; they are kept for models of boxes, but"
-                            + " models of masks reject them",
+                    "%d of %s have a box but no outline; they are kept for box-only models, but"
+                            + " mask models reject them",
                     boxes,
                     Count.of(objects.size(), "object"));
         }

@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  * @param embedded whether {@code file} is a label file
  * @param split empty if unknown
  * @param size upright; 0 by 0 if unreadable
- * @param objects objects with ids of 0
+ * @param objects objects, all with id 0
  * @param map the label map, if pixels are labeled
  * @param findings at most 100
  * @param source the original of an augmented image, otherwise its own name; copies of an image
@@ -42,7 +42,7 @@ public record LabeledImage(
     private static final Pattern COPY =
             Pattern.compile("(?:.*/)?([^/]+)\\.rf\\.[0-9A-Za-z_-]{8,}(?:\\.[^./]+)?");
 
-    /** Derives an empty source from the name. */
+    /** Sets an empty source from the name. */
     public LabeledImage {
         objects = ImmutableList.copyOf(objects);
         findings = ParsedImage.limited(findings);

@@ -17,12 +17,12 @@ import java.util.Set;
 
 /**
  * Converts the shapes of an image to objects. Clips boxes, but keeps polygons, since masks are
- * clipped later. Skipped shapes, and shapes clipped by more than a pixel, are warnings; meaningless
- * shapes are errors.
+ * clipped later. Reports a warning if a shape is skipped or clipped by more than a pixel, and an
+ * error if it is invalid.
  */
 final class ObjectBuilder {
 
-    /** Rounding and imprecise clicks exceed the edge by up to a pixel. */
+    /** Rounding and imprecise clicks may exceed the edge by up to a pixel. */
     private static final double TOLERANCE = 1;
 
     /** Beyond the size of any image. */
@@ -82,7 +82,7 @@ final class ObjectBuilder {
         double[] edges = {box.left(), box.top(), box.right(), box.bottom()};
         String text = Arrays.toString(edges);
         if (!isNear(edges)) {
-            faults.error(object.place(), "box %s is outside of any image", text);
+            faults.error(object.place(), "box %s exceeds the size of any image", text);
         } else if (box.right() < box.left() || box.bottom() < box.top()) {
             faults.error(
                     object.place(),
@@ -111,7 +111,7 @@ final class ObjectBuilder {
                         ring.length / 2);
                 return;
             } else if (ring.length % 2 != 0 || !isNear(ring)) {
-                faults.error(object.place(), "polygon is outside of any image");
+                faults.error(object.place(), "polygon exceeds the size of any image");
                 return;
             }
         }
@@ -130,7 +130,7 @@ final class ObjectBuilder {
 
     private void addMask(ParsedObject object, int label, Rle mask) {
         if (mask.area() == 0) {
-            faults.warning(object.place(), "mask has no pixel; skipped");
+            faults.warning(object.place(), "mask has no pixels; skipped");
         } else {
             Annotation annotation = Annotation.of(0, label, mask);
             add(object, annotation, annotation.box(), annotation.area(), mask.toCompressedString());

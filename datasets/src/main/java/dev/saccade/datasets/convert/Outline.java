@@ -31,8 +31,8 @@ public sealed interface Outline {
         private static final int FEWEST = 12;
 
         /**
-         * Approximates an ellipse with the number of corners of labelme's converter: no point of
-         * the outline is more than a pixel from it.
+         * Approximates an ellipse to within a pixel, with the same number of corners as labelme's
+         * converter.
          */
         public static Ring ofEllipse(double x, double y, double radiusX, double radiusY) {
             double radius = Math.max(Math.max(radiusX, radiusY), 1);
@@ -82,7 +82,7 @@ public sealed interface Outline {
         }
     }
 
-    /** An object in COCO's format, kept except for its id and label. */
+    /** An object in COCO's format; only its id and label are replaced. */
     record Labeled(Annotation object) implements Outline {}
 
     /** A mask of a part of the image. */

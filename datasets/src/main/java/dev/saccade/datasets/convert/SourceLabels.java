@@ -51,8 +51,8 @@ public record SourceLabels(
 
     /**
      * Moves images from train to val. The choice depends only on the seed and the name of an image,
-     * so adding images does not move others; augmented copies stay together. Moves or keeps at
-     * least one image if possible.
+     * so adding images does not move others; augmented copies stay together. Moves at least one
+     * image and keeps at least one if possible.
      *
      * @param fraction expected fraction of images to move, above 0 and below 1
      */

@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 
 /**
- * The header of a BMP, of Windows or the older one of OS/2. Commons Imaging reports negative
+ * Header of a BMP from Windows, or from OS/2, which is older. Commons Imaging reports negative
  * heights and rejects OS/2 headers ({@code HeaderParsersTest}).
  */
 final class BmpHeader {

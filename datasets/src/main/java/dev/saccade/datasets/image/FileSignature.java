@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * An unsupported file format that often occurs with the name of an image.
+ * An unsupported file format that is often named like an image.
  *
  * @param isImage whether other programs show it as an image
  * @param start pattern of the first bytes, one character per byte

@@ -16,15 +16,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Metadata of an image file, read without decoding pixels. Lengths in the file are not trusted:
- * nothing is allocated for them, and every step moves forward in the file.
+ * Metadata of an image file, read without decoding pixels. Lengths in the file are not trusted: no
+ * memory is allocated for them, and every step moves forward in the file.
  *
  * <p>Only this class determines the orientation; decoders do not. It is the first orientation in
  * the first EXIF data before the pixels of a JPEG, in a chunk {@code eXIf} with a valid checksum of
  * a PNG, or in the first directory of a TIFF. Unreadable values and values outside of 1 to 8 mean
  * upright. This equals {@code cv2} for usual files, and careful viewers and Pillow's {@code
  * exif_transpose} for unusual ones. As in {@code cv2}, XMP, ImageMagick's raw profiles in PNG, and
- * EXIF data of WebP have no effect; the last are reported.
+ * EXIF data of WebP have no effect, but the last one causes a warning.
  *
  * @param kind format according to the first bytes, regardless of the suffix
  * @param storedSize size of the stored pixels
@@ -32,7 +32,7 @@ import java.util.Optional;
  * @param bits bits per value
  * @param orientation EXIF orientation, 1 to 8; 1 is upright
  * @param fault why it cannot be decoded, such as a missing end; empty if no fault is known yet
- * @param warnings ignored or completed parts of the file, such as further pages
+ * @param warnings about ignored or completed parts of the file, such as further pages
  */
 public record ImageHeader(
         Kind kind,

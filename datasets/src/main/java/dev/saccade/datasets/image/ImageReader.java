@@ -20,8 +20,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Decodes all images: JPEG, PNG, BMP, TIFF and WebP to BGR bytes by OpenCV, so that pixels equal
- * {@code cv2}'s.
+ * Decodes JPEG, PNG, BMP, TIFF and WebP to BGR bytes with OpenCV, so that pixels equal {@code
+ * cv2}'s.
  *
  * <p>Gray is replicated, 16 bits become 8, palettes become colors, CMYK is converted, alpha is
  * dropped. JPEG, PNG and TIFF are rotated upright by the EXIF orientation of {@link ImageHeader}:
@@ -33,7 +33,7 @@ public final class ImageReader {
 
     private static final int MAX_BYTES = 1 << 30;
 
-    /** Below 4096 of 65535, with the lower eight bits dropped. */
+    /** 4096 of 65535, with the lower eight bits dropped. */
     private static final int NEARLY_BLACK = 16;
 
     private static final int MAX_TIFF_CHANNELS = 4;
@@ -224,8 +224,8 @@ public final class ImageReader {
     }
 
     /**
-     * Decodes a JPEG with all blocks. OpenCV prints warnings about bytes between blocks, so the
-     * JDK's decoder decodes such files.
+     * Decodes a JPEG, which must have all blocks. OpenCV prints warnings about bytes between
+     * blocks, so the JDK's decoder decodes such files.
      */
     private static Mat decodeJpeg(
             String file, ImageHeader header, byte[] bytes, Consumer<String> warnings) {
@@ -236,7 +236,7 @@ public final class ImageReader {
         if (blocks.spare() > 0) {
             warnings.accept(
                     Text.format(
-                            "has %d extraneous bytes, which may be damage; inspect the image",
+                            "has %d extraneous bytes, which may indicate damage; inspect the image",
                             blocks.spare()));
         }
         if (blocks.isBlurred()) {

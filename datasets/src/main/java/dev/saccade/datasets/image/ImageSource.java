@@ -78,12 +78,12 @@ public final class ImageSource {
                                 file.toString(), ImageReader.readBytes(file), most, warnings));
     }
 
-    /** Returns the bytes of a file, such as an upload; not copied. */
+    /** Creates a source from the bytes of a file, such as an upload; does not copy them. */
     public static ImageSource of(byte[] encoded) {
         return of("image of " + encoded.length + " bytes", encoded);
     }
 
-    /** Returns the bytes of a file, with its name for messages; not copied. */
+    /** Creates a source from the bytes of a file, named in messages; does not copy them. */
     public static ImageSource of(String name, byte[] encoded) {
         requireNonNull(encoded, "encoded");
         return encoded(name, (most, warnings) -> ImageReader.read(name, encoded, most, warnings));
@@ -95,8 +95,8 @@ public final class ImageSource {
     }
 
     /**
-     * Returns a JDK image, converted like files: 16 bits become 8, palettes become colors, alpha is
-     * dropped. It must not change until it has been used.
+     * Creates a source from a JDK image, which is converted like files: 16 bits become 8, palettes
+     * become colors, alpha is dropped. It must not change until it has been used.
      */
     public static ImageSource of(BufferedImage image) {
         requireNonNull(image, "image");
@@ -105,15 +105,15 @@ public final class ImageSource {
     }
 
     /**
-     * Returns an OpenCV image: BGR, BGRA (alpha is dropped) or gray, uint8. The caller frees it
-     * after use.
+     * Creates a source from an OpenCV image: BGR, BGRA (alpha is dropped) or gray, uint8. The
+     * caller frees it after use.
      */
     public static ImageSource of(Mat image) {
         requireNonNull(image, "image");
         return of("Mat of " + image.rows() + "x" + image.cols(), image);
     }
 
-    /** Returns an OpenCV image, with its name for messages; see {@link #of(Mat)}. */
+    /** Creates a source from an OpenCV image, named in messages; see {@link #of(Mat)}. */
     public static ImageSource of(String name, Mat image) {
         requireNonNull(image, "image");
         return decoded(name, () -> bgr(name, image));
@@ -147,7 +147,7 @@ public final class ImageSource {
      * Returns the pixels, [H, W, 3] BGR uint8. The caller frees them, and must not change them, as
      * they may be shared.
      *
-     * @throws SaccadeException if it is not a usable image; names it
+     * @throws SaccadeException if it is not a usable image; the message names it
      */
     public Mat read() {
         return pixels.read(maxPixels, warnings);

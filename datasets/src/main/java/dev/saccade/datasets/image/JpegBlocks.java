@@ -26,7 +26,7 @@ final class JpegBlocks implements IIOReadWarningListener {
     private static final Pattern DAMAGE =
             Pattern.compile("Corrupt JPEG data.*|Inconsistent progression.*");
 
-    /** Errors of the JDK's decoder about valid files, such as arithmetic coding. */
+    /** Errors of the JDK's decoder for valid files that it does not support. */
     private static final Pattern UNSUPPORTED = Pattern.compile("Sorry|Unsupported|Unrecognized");
 
     private static final String MISSING =

@@ -49,7 +49,7 @@ public final class OpenCv {
 
     private static void loadLibrary() throws IOException {
         NativePlatform.requireGlibc("OpenCV");
-        // Messages of its decoders are exceptions here.
+        // Errors of its decoders are thrown as exceptions instead.
         ProcessEnvironment.setIfAbsent("OPENCV_LOG_LEVEL", "SILENT");
         try {
             System.load(NativeLibrary.file(resource()).toString());

@@ -24,7 +24,7 @@ final class PngPixels {
 
     private static final int[][] NOT_INTERLACED = {{0, 0, 1, 1}};
 
-    /** Some encoders write slightly too much. */
+    /** Tolerated bytes after the pixels, as some encoders write slightly too many. */
     static final int MAX_SPARE = 1 << 16;
 
     private PngPixels() {}

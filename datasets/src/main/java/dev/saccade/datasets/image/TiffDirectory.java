@@ -42,10 +42,10 @@ final class TiffDirectory {
     private static final int ICC_LAB = 9;
     private static final int ITU_LAB = 10;
 
-    /** Whole tiles are decoded, even if only a small part of them is inside of the image. */
+    /** Maximum tile area in multiples of the image area, as whole tiles are decoded. */
     private static final int MAX_TIMES_TILED = 4;
 
-    /** A tile of a small image may be larger. */
+    /** Tile area that is always allowed, for small images. */
     private static final long MAX_TILE_PIXELS = 1 << 24;
 
     private static final int MAGIC = 42;
@@ -131,7 +131,7 @@ final class TiffDirectory {
         checkArgument(
                 tiled(size.width(), tile.width()) * tiled(size.height(), tile.height())
                         <= Math.max(MAX_TIMES_TILED * size.area(), MAX_TILE_PIXELS),
-                "its tiles are far larger than its %s pixels",
+                "its tiles are far larger than the image of %s pixels",
                 size);
         checkArgument(
                 Math.max(directory.sum(STRIP_LENGTHS), directory.sum(TILE_LENGTHS)) <= bytes.length,
@@ -165,8 +165,8 @@ final class TiffDirectory {
     }
 
     /**
-     * Sets the orientation in the decoder's copy, [N, 1] bytes, to upright. OpenCV rotates TIFFs
-     * even if disabled, and each tile separately.
+     * Sets the orientation to upright in the decoder's copy of the file, [N, 1] bytes. OpenCV
+     * rotates TIFFs even if disabled, and each tile separately.
      */
     static void makeUpright(byte[] bytes, Mat encoded) {
         TiffDirectory directory = new TiffDirectory(ByteBuffer.wrap(bytes));

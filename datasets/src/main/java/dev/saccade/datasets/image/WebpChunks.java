@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The chunks of a WebP, and the first frame of an animation, which OpenCV rejects. Commons Imaging
- * allocates the claimed length of a chunk ({@code HeaderParsersTest}).
+ * The chunks of a WebP, and the first frame of an animation, since OpenCV rejects animations.
+ * Commons Imaging allocates the claimed length of a chunk ({@code HeaderParsersTest}).
  */
 final class WebpChunks {
 

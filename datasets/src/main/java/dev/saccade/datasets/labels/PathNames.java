@@ -25,8 +25,8 @@ public final class PathNames {
     }
 
     /**
-     * Counts words that are missing in the label path, in folder names that share a word with it: 1
-     * for {@code images/train2017_backup}.
+     * Counts the words of folder names that are missing in the label path, such as 1 for {@code
+     * train2017_backup}. Ignores folders that share no word with it.
      */
     public static int countUnmatchedWords(String labels, String folders) {
         Set<String> words = Set.copyOf(words(fold(labels)));

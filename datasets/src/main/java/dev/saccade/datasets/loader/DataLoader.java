@@ -73,10 +73,10 @@ public final class DataLoader<B> implements AutoCloseable {
     }
 
     /**
-     * Creates a loader of the batches of one rank; all ranks together read the batches of one
-     * process.
+     * Creates a loader of the batches of one rank; all ranks together read the same batches as a
+     * single process.
      *
-     * @param dropLast whether to drop last batches that do not suffice for all ranks
+     * @param dropLast whether to drop the last batches if there is not one for each rank
      * @throws SaccadeException if there is nothing to train on, or not enough for every rank
      */
     public static DataLoader<Batch> distributed(

@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
  * one batch fewer than others.
  *
  * @param all batches of all ranks
- * @param dropLast whether to drop last batches that do not suffice for all ranks
+ * @param dropLast whether to drop the last batches if there is not one for each rank
  */
 record DistributedSampler(Sampler all, int rank, int worldSize, boolean dropLast)
         implements Sampler {

@@ -41,7 +41,7 @@ public final class InferenceReader {
      * Creates a reader.
      *
      * @param pipelines transforms of each augmentation, applied to the image or to each tile
-     * @param tiles how to split images larger than a tile; empty does not split
+     * @param tiles how to split images larger than a tile; if empty, images are not split
      */
     public InferenceReader(List<List<Transform>> pipelines, Optional<Tiles> tiles) {
         checkArgument(!pipelines.isEmpty(), "pipelines: got none, expected at least one");
@@ -50,7 +50,7 @@ public final class InferenceReader {
     }
 
     /**
-     * Returns one image of a data set.
+     * Reads one image of a data set.
      *
      * @throws SaccadeException if the file cannot be used or has another size than declared; names
      *     image id and file
@@ -67,7 +67,7 @@ public final class InferenceReader {
     }
 
     /**
-     * Returns images as one batch; only a single image is split into tiles.
+     * Reads images as one batch; only a single image is split into tiles.
      *
      * @throws SaccadeException if an image cannot be used; names it
      */

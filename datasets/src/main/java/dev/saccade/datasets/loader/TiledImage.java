@@ -15,7 +15,7 @@ import java.util.function.Function;
 /**
  * A decoded image and its tiles, at least two. Tiles are prepared when they are read.
  *
- * @param image the image, freed with this
+ * @param image the image, freed by {@link #close}
  * @param info provides id and name
  * @param transform prepares a tile; does not close it
  */

@@ -16,26 +16,26 @@ final class ByteDistortion {
     private ByteDistortion() {}
 
     /** Returns a new image; hue is an integer in units of two degrees. */
-    static Mat apply(Mat image, PhotometricDistortion.Parameters draws) {
+    static Mat apply(Mat image, PhotometricDistortion.Parameters params) {
         Mat result = new Mat();
         image.convertTo(result, CvType.CV_8UC3);
         IntUnaryOperator same = value -> value;
         IntUnaryOperator contrast =
-                value -> truncate(value * draws.contrast().orElse(1.0).floatValue());
-        draws.brightness()
+                value -> truncate(value * params.contrast().orElse(1.0).floatValue());
+        params.brightness()
                 .map(Double::floatValue)
                 .ifPresent(delta -> map(result, value -> truncate(value + delta)));
-        if (draws.contrastFirst()) {
+        if (params.contrastFirst()) {
             map(result, contrast);
         }
-        draws.saturation()
+        params.saturation()
                 .map(Double::floatValue)
                 .ifPresent(factor -> mapHsv(result, same, value -> truncate(value * factor)));
-        draws.hue()
+        params.hue()
                 .map(Double::intValue)
                 .ifPresent(
                         delta -> mapHsv(result, value -> Math.floorMod(value + delta, HUES), same));
-        if (!draws.contrastFirst()) {
+        if (!params.contrastFirst()) {
             map(result, contrast);
         }
         return result;

@@ -39,11 +39,12 @@ import java.util.stream.Stream;
  * image; mmdetection requires equal padded sizes. Unlike mmdetection, fully covered objects are
  * always removed.
  *
- * @param maxNumPasted pastes at most this number of objects minus 1; the number is random, from 0
- * @param bboxOccludedThr keeps a covered object if no edge of its box moves by more pixels
- * @param maskOccludedThr also keeps a covered object if more pixels of it are left
+ * @param maxNumPasted exclusive upper bound of the random number of pasted objects
+ * @param bboxOccludedThr keeps a covered object if no edge of its box moves by more than this
+ *     number of pixels
+ * @param maskOccludedThr also keeps a covered object with more than this number of visible pixels
  * @param selected whether to sample objects; otherwise pastes all
- * @param pasteByBox whether to paste boxes if masks are not trained
+ * @param pasteByBox whether to paste the content of boxes if masks are not trained
  */
 @Component("copy_paste")
 public record CopyPaste(
@@ -199,7 +200,7 @@ public record CopyPaste(
                 && Math.abs(now.y() + now.height() - before.y2(0)) <= bboxOccludedThr;
     }
 
-    /** Returns a copy of the first image, with the second in a region. */
+    /** Copies the first image, with a region replaced by the second. */
     private static Mat copy(Mat image, Mat other, Rle region) {
         Size size = region.size();
         Size common = common(size, new Size(other.rows(), other.cols()));

@@ -17,34 +17,36 @@ final class FloatDistortion {
     private FloatDistortion() {}
 
     /** Returns a new image; hue is in degrees, at most 360. */
-    static Mat apply(Mat image, PhotometricDistortion.Parameters draws) {
+    static Mat apply(Mat image, PhotometricDistortion.Parameters params) {
         Mat result = new Mat();
         image.convertTo(result, CvType.CV_32FC3);
-        draws.brightness().ifPresent(delta -> Core.add(result, Scalar.all(delta), result));
-        if (draws.contrastFirst()) {
-            draws.contrast().ifPresent(factor -> Core.multiply(result, Scalar.all(factor), result));
+        params.brightness().ifPresent(delta -> Core.add(result, Scalar.all(delta), result));
+        if (params.contrastFirst()) {
+            params.contrast()
+                    .ifPresent(factor -> Core.multiply(result, Scalar.all(factor), result));
         }
         // mmdetection converts to HSV and back even if neither step is applied.
-        changeColors(result, draws);
-        if (!draws.contrastFirst()) {
-            draws.contrast().ifPresent(factor -> Core.multiply(result, Scalar.all(factor), result));
+        changeColors(result, params);
+        if (!params.contrastFirst()) {
+            params.contrast()
+                    .ifPresent(factor -> Core.multiply(result, Scalar.all(factor), result));
         }
-        if (!draws.permutation().isEmpty()) {
-            permute(result, draws.permutation());
+        if (!params.permutation().isEmpty()) {
+            permute(result, params.permutation());
         }
         return result;
     }
 
-    private static void changeColors(Mat image, PhotometricDistortion.Parameters draws) {
+    private static void changeColors(Mat image, PhotometricDistortion.Parameters params) {
         Imgproc.cvtColor(image, image, Imgproc.COLOR_BGR2HSV);
         List<Mat> channels = new ArrayList<>();
         Core.split(image, channels);
-        draws.saturation()
+        params.saturation()
                 .ifPresent(
                         factor ->
                                 Core.multiply(
                                         channels.get(1), Scalar.all(factor), channels.get(1)));
-        draws.hue().ifPresent(degrees -> turn(channels.get(0), degrees));
+        params.hue().ifPresent(degrees -> turn(channels.get(0), degrees));
         Core.merge(channels, image);
         channels.forEach(Mat::release);
         Imgproc.cvtColor(image, image, Imgproc.COLOR_HSV2BGR);

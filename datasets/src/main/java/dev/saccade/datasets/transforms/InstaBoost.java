@@ -144,7 +144,7 @@ public record InstaBoost(
         return groups;
     }
 
-    /** Adds an object and, depth first, all that it overlaps. */
+    /** Adds an object and, depth first, all objects that it overlaps. */
     private static void collect(Boxes boxes, int object, BitSet grouped, List<Integer> members) {
         grouped.set(object);
         members.add(object);
@@ -213,7 +213,7 @@ public record InstaBoost(
                 objects.size() == 0 ? objects : moved.withMasks(masks).boxesFromMasks());
     }
 
-    /** Returns the object at each pixel, from 1; the last of several; 0 for none. */
+    /** Returns the 1-based index of the last object at each pixel; 0 for none. */
     private static int[] owners(Instances objects, Size size) {
         int[] owners = new int[Math.toIntExact(size.area())];
         for (int i = 0; i < objects.size(); i++) {
@@ -266,13 +266,13 @@ public record InstaBoost(
         return alpha;
     }
 
-    /** Returns the mask of the polygons through the middles of the edges of a mask's pixels. */
+    /** Returns the mask of polygons through the edge centers of a mask's border pixels. */
     private static Rle outlined(Rle mask) {
         List<double[]> polygons = Contours.trace(mask).stream().map(InstaBoost::middles).toList();
         return polygons.isEmpty() ? mask : Rle.fromPolygons(mask.size(), polygons);
     }
 
-    /** Returns the middle of each pixel edge along a contour, with pixel centers at integers. */
+    /** Returns the center of each pixel edge along a contour; pixel centers are integers. */
     private static double[] middles(ImmutableIntArray corners) {
         ImmutableDoubleArray.Builder points = ImmutableDoubleArray.builder();
         for (int i = 0; i < corners.length(); i += 2) {

@@ -81,10 +81,10 @@ public record PhotometricDistortion(
     }
 
     /** Applies parameters to [H, W, 3] BGR in 0..255; returns float32 or uint8 by variant. */
-    public Mat distort(Mat image, Parameters draws) {
+    public Mat distort(Mat image, Parameters params) {
         return switch (variant) {
-            case DETECTION -> FloatDistortion.apply(image, draws);
-            case SEGMENTATION -> ByteDistortion.apply(image, draws);
+            case DETECTION -> FloatDistortion.apply(image, params);
+            case SEGMENTATION -> ByteDistortion.apply(image, params);
         };
     }
 

@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * Applies a random one of several lists of transforms (mmdetection's {@code AutoAugment}).
+ * Applies one of several lists of transforms, chosen at random (mmdetection's {@code AutoAugment}).
  *
  * @param branches lists of transforms with equal probability; a list may be empty
  */

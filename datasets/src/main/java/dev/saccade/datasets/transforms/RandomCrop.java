@@ -27,8 +27,8 @@ import java.util.SplittableRandom;
  * @param mode meaning of {@code size}
  * @param size two numbers, in pixels or fractions of the image, depending on the mode; larger crops
  *     are limited to the image. If empty, the data's {@code crop_size}
- * @param catMaxRatio if below 1, samples again, at most 10 times, while a class has this fraction
- *     or more of the pixels that are not ignored, or all are ignored
+ * @param catMaxRatio if below 1, samples again, at most 10 times, while one class covers at least
+ *     this fraction of the pixels with a class, or all pixels are ignored
  * @param recomputeBbox whether boxes of objects with masks become the tightest around the cropped
  *     masks; drops objects without pixels
  * @param allowNegativeCrop whether crops without objects and crowds are trained on as background;
@@ -43,7 +43,7 @@ public record RandomCrop(
         @Default("true") boolean allowNegativeCrop)
         implements Transform {
 
-    private static final int MAX_REDRAWS = 10;
+    private static final int MAX_RETRIES = 10;
 
     public enum Mode {
         /** Height and width in pixels. */
@@ -55,17 +55,17 @@ public record RandomCrop(
         /** Minimum fractions of height and width, sampled up to 1. */
         RELATIVE_RANGE(true);
 
-        private final boolean isShare;
+        private final boolean isFraction;
 
-        Mode(boolean isShare) {
-            this.isShare = isShare;
+        Mode(boolean isFraction) {
+            this.isFraction = isFraction;
         }
     }
 
     public RandomCrop {
         size = List.copyOf(size);
-        double least = mode.isShare ? 0.001 : 1;
-        double most = mode.isShare ? 1 : InputSize.MAX_EDGE;
+        double least = mode.isFraction ? 0.001 : 1;
+        double most = mode.isFraction ? 1 : InputSize.MAX_EDGE;
         Checks checks = new Checks().above("cat_max_ratio", catMaxRatio, 0, 1);
         if (mode == Mode.ABSOLUTE_RANGE && !size.isEmpty()) {
             checks.range("size", size, least, most);
@@ -74,7 +74,7 @@ public record RandomCrop(
         }
         checks.throwIfAny();
         Checks.require(
-                mode.isShare || size.stream().allMatch(edge -> edge == Math.rint(edge)),
+                mode.isFraction || size.stream().allMatch(edge -> edge == Math.rint(edge)),
                 "size",
                 size,
                 "whole pixels");
@@ -83,7 +83,7 @@ public record RandomCrop(
     @Override
     public RandomCrop withDefaultSize(InputSize input) {
         List<Double> own =
-                size.isEmpty() && !mode.isShare
+                size.isEmpty() && !mode.isFraction
                         ? input.cropSize().orElse(List.of()).stream()
                                 .map(Integer::doubleValue)
                                 .toList()
@@ -96,7 +96,7 @@ public record RandomCrop(
     private void requireSize() {
         if (size.isEmpty()) {
             throw SaccadeException.user(
-                    mode.isShare
+                    mode.isFraction
                             ? "random_crop: size is missing; expected two fractions of the edges"
                             : "random_crop: size is missing; set it or data.crop_size to two edges"
                                     + " in pixels");
@@ -115,11 +115,11 @@ public record RandomCrop(
         Size part = sample(image, random);
         int top;
         int left;
-        int redraws = 0;
+        int retries = 0;
         do {
             top = random.nextInt(image.height() - part.height() + 1);
             left = random.nextInt(image.width() - part.width() + 1);
-        } while (!isVaried(sample, top, left, part) && redraws++ < MAX_REDRAWS);
+        } while (!isVaried(sample, top, left, part) && retries++ < MAX_RETRIES);
         return cut(sample, top, left, part);
     }
 
@@ -148,11 +148,12 @@ public record RandomCrop(
             case ABSOLUTE -> new Size(edge(image.height(), 0), edge(image.width(), 1));
             case ABSOLUTE_RANGE ->
                     new Size(sampleEdge(image.height(), random), sampleEdge(image.width(), random));
-            case RELATIVE -> new Size(share(image.height(), 0, 0), share(image.width(), 1, 0));
+            case RELATIVE ->
+                    new Size(scaledEdge(image.height(), 0, 0), scaledEdge(image.width(), 1, 0));
             case RELATIVE_RANGE ->
                     new Size(
-                            share(image.height(), 0, random.nextDouble()),
-                            share(image.width(), 1, random.nextDouble()));
+                            scaledEdge(image.height(), 0, random.nextDouble()),
+                            scaledEdge(image.width(), 1, random.nextDouble()));
         };
     }
 
@@ -164,10 +165,8 @@ public record RandomCrop(
         return (int) Math.min(edge, size.get(axis));
     }
 
-    /**
-     * Returns the edge at position {@code between} (0 to 1) between the minimum and the full edge.
-     */
-    private int share(int edge, int axis, double between) {
+    /** Interpolates between the minimum and the full edge; {@code between} is in 0..1. */
+    private int scaledEdge(int edge, int axis, double between) {
         double least = size.get(axis);
         return Math.max(1, (int) (edge * (least + between * (1 - least)) + 0.5));
     }

@@ -130,7 +130,7 @@ class LabelMapsTest {
         assertEquals(
                 List.of(
                         folder.resolve("a.json")
-                                + ": has no label maps beside its objects, but the model has a"
+                                + ": has no label maps, but the model has a"
                                 + " semantic_head; set label_maps to their folder, or"
                                 + " semantic_head: null"),
                 check(config("label_maps=null"), 183));

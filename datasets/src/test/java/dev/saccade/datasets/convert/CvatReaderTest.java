@@ -68,7 +68,7 @@ class CvatReaderTest {
                                 + " outline",
                         "warning annotations.xml: skipped 1 <tag>, which have no box or outline",
                         "warning .: 1 of 3 objects have a box but no outline; they are kept for"
-                                + " models of boxes, but models of masks reject them"),
+                                + " box-only models, but mask models reject them"),
                 labels.findings(read));
     }
 

@@ -91,7 +91,7 @@ class VocReaderTest {
         assertEquals(
                 List.of(
                         "ERROR ImageSets/Main/train.txt:2: file gone.xml does not exist",
-                        "warning .: 1 of 3 labeled images are in no list of ImageSets/Main/;"
+                        "warning .: 1 of 3 labeled images are not in any list of ImageSets/Main/;"
                                 + " skipped"),
                 labels.findings(read));
     }

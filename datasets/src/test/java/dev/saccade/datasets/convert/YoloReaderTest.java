@@ -162,7 +162,7 @@ class YoloReaderTest {
                 List.of(
                         "warning labels/val/orphan.txt: labels have no image; skipped",
                         "warning .: 2 of 3 objects have a box but no outline; they are kept for"
-                                + " models of boxes, but models of masks reject them",
+                                + " box-only models, but mask models reject them",
                         "ERROR labels/train/a.txt:1: got class 2, expected 0 to 1, for 2 names in"
                                 + " data.yaml",
                         "ERROR labels/train/a.txt:2: got \"0,5\", expected decimal numbers"

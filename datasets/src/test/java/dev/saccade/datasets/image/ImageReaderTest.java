@@ -30,7 +30,7 @@ import java.util.stream.Stream;
 
 class ImageReaderTest {
 
-    private static final String TILES = "its tiles are far larger than its";
+    private static final String TILES = "its tiles are far larger than the image of";
 
     @TempDir Path folder;
 

@@ -177,7 +177,7 @@ class OtherFormatsTest {
                         .endsWith(
                                 String.format(
                                         Locale.ROOT,
-                                        "; but %s exists: set the folder of the data set to %s?",
+                                        "; but %s exists: did you mean the data set folder %s?",
                                         folder.resolve("labels.json"),
                                         folder)),
                 above.getMessage());

@@ -26,8 +26,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * COCO's own format, for splitting it or merging several files. Keeps boxes, outlines, areas,
- * crowds and category ids; renumbers images and objects.
+ * Reads COCO's own format, to split one file or merge several. Keeps boxes, outlines, areas, crowds
+ * and category ids; renumbers images and objects.
  */
 final class CocoFileReader implements LabelReader {
 

@@ -18,8 +18,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Locates the images of a COCO annotation file. All are in one folder, with a trailing slash: the
- * folder with the longest matching path suffixes, nearest to the file. So {@code
+ * Locates the images of a COCO annotation file. All are in one folder, {@code base} with a trailing
+ * slash: the nearest to the file with the longest matching path suffixes. So {@code
  * cam2/annotations.json} never uses {@code cam1/images/0.jpg}.
  */
 record CocoImages(SourceFolder folder, String base) {

@@ -27,10 +27,10 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * PNGs beside images whose pixels are classes, in folders such as VOC's {@code SegmentationClass},
- * {@code masks} or {@code train_labels}: colors if there is a color table, CVAT's {@code
- * labelmap.txt} or CamVid's {@code class_dict.csv}; otherwise class indices from 0, with the names
- * in {@code classes.txt} or VOC's 21 classes.
+ * Label maps as PNGs beside images, in folders such as VOC's {@code SegmentationClass}, {@code
+ * masks} or {@code train_labels}: colors if there is a color table, CVAT's {@code labelmap.txt} or
+ * CamVid's {@code class_dict.csv}; otherwise class indices from 0, with the names in {@code
+ * classes.txt} or VOC's 21 classes.
  *
  * <p>The background is a class, as in VOC's own evaluation. Colors named void, unlabeled or ignored
  * mean no class, as do 255 and VOC's color of edges.

@@ -70,7 +70,7 @@ final class SplitLists {
         } else if (left > 0) {
             context.warning(
                     folder.toString(),
-                    "%d of %d %s are in no list of %s; skipped",
+                    "%d of %d %s are not in any list of %s; skipped",
                     left,
                     files.size(),
                     what,
@@ -79,7 +79,7 @@ final class SplitLists {
         return lists.splits;
     }
 
-    /** Returns the nearest file of each id in a list, as the years of VOC share ids. */
+    /** Returns the nearest file of each id in a list, since ids repeat across the years of VOC. */
     private static Map<String, String> nearest(
             String list, ImmutableListMultimap<String, String> filesById) {
         Map<String, String> files = new HashMap<>();

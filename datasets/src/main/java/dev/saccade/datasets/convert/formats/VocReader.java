@@ -110,7 +110,8 @@ final class VocReader implements LabelReader {
             parsed.attempt(
                     parsed.place(),
                     () -> XmlElement.forEach(folder.path(file), "annotation", this::read));
-            parsed.setImage(image(), imageName.isEmpty() ? "of this name" : imageName);
+            parsed.setImage(
+                    image(), imageName.isEmpty() ? "with the name of this file" : imageName);
             return parsed.limitFindings();
         }
 

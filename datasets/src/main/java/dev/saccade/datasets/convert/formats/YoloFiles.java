@@ -32,7 +32,7 @@ final class YoloFiles {
     private static final String IMAGES = "/images/";
     private static final String LABELS = "/labels/";
 
-    /** Rules to compare the names of an image and of a label file, the strictest first. */
+    /** Rule to compare the names of an image and a label file. */
     private record Rule(UnaryOperator<String> image, UnaryOperator<String> labels) {}
 
     private static final List<Rule> RULES =
@@ -85,7 +85,7 @@ final class YoloFiles {
         return folder.first(moved(path, IMAGES, LABELS) + ".txt", path + ".txt");
     }
 
-    /** Replaces the last folder with a name in a path. */
+    /** Replaces the last folder named {@code from} in a path. */
     private static String moved(String path, String from, String to) {
         String rooted = "/" + path;
         int at = rooted.lastIndexOf(from);
@@ -113,7 +113,7 @@ final class YoloFiles {
         return mirrored.isEmpty() ? folder.imagesOf(stem) : mirrored;
     }
 
-    /** Returns whether a file is named like an image that has labels, or is not listed. */
+    /** Returns whether a file only matches images that already have labels or are not listed. */
     private boolean isOfOtherImage(String file) {
         String stem = SourceFolder.stem(file);
         boolean isNamed = folder.hasImage(moved(stem, LABELS, IMAGES)) || folder.hasImage(stem);

@@ -25,10 +25,10 @@ final class YoloKeypoints {
     private static final double TOLERANCE = 0.01;
     private static final int BOX = 4;
 
-    /** Some keypoints are labeled outside of the box. */
-    private static final double LIKELY = 0.9;
+    /** Minimum fraction of lines with all points in the box; some keypoints are outside. */
+    private static final double MIN_IN_BOX = 0.9;
 
-    private static final double CROSSED = 0.1;
+    private static final double MIN_CROSSED = 0.1;
 
     /** Fewer lines or visibilities may match by chance. */
     private static final int FEW = 4;
@@ -55,12 +55,12 @@ final class YoloKeypoints {
                 && lines.stream().allMatch(YoloKeypoints::hasVisibilities)) {
             dimensions = 3;
         } else if ((isOnly || lines.size() >= FEW)
-                && ratio(lines, YoloKeypoints::hasPointsInBox) >= LIKELY) {
+                && ratio(lines, YoloKeypoints::hasPointsInBox) >= MIN_IN_BOX) {
             // A box and one point look like a triangle, which never intersects itself.
             boolean isLikely =
                     length == BOX + 2
                             ? lines.size() >= FEW
-                            : ratio(lines, YoloKeypoints::crossesItself) >= CROSSED;
+                            : ratio(lines, YoloKeypoints::crossesItself) >= MIN_CROSSED;
             dimensions = isLikely ? 2 : 0;
         }
         return dimensions == 0

@@ -24,8 +24,8 @@ import java.util.regex.Pattern;
  *
  * <p>Follows Ultralytics: labels of {@code images/a.jpg} are in {@code labels/a.txt}, or else next
  * to it; images without labels have no objects; coordinates may exceed the image by 0.01. If a file
- * has boxes and outlines, each line is read by its length, while Ultralytics reads boxes as
- * outlines of two points.
+ * has boxes and outlines, the length of each line determines its type, while Ultralytics reads
+ * boxes as outlines of two points.
  */
 final class YoloReader implements LabelReader {
 
@@ -97,7 +97,7 @@ final class YoloReader implements LabelReader {
         int count = data.keypoints() > 0 ? 4 : numbers.length - 1;
         if (data.keypoints() > 0 && numbers.length != 5 + data.keypoints()) {
             throw SaccadeException.user(
-                    "got %d numbers, expected class, x, y, width, height and %d values of keypoints"
+                    "got %d numbers, expected class, x, y, width, height and %d keypoint values"
                             + " (kpt_shape)",
                     numbers.length, data.keypoints());
         } else if (count == 5) {

@@ -73,7 +73,7 @@ final class FileLister extends SimpleFileVisitor<Path> {
         if (leadsOut) {
             faults.error(
                     path.toString(),
-                    "links to %s outside of the folder; replace the link by a copy (cp -rL)",
+                    "links to %s outside of the folder; replace the link with a copy (cp -rL)",
                     real);
         }
         return leadsOut;

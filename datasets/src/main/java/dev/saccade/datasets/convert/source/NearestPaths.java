@@ -14,8 +14,8 @@ import java.util.Set;
 
 /**
  * Selects the paths that belong to a label file among several candidates: in or below its folder,
- * otherwise in the nearest parent folder with candidates; of these the paths that share most words
- * with its path, such as {@code cam2} or {@code train}, and have the fewest other words.
+ * otherwise in the nearest parent folder with candidates; among these, the paths that share the
+ * most words with its path, such as {@code cam2} or {@code train}, and have the fewest other words.
  */
 public final class NearestPaths {
 

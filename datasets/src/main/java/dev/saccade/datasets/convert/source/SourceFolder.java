@@ -56,7 +56,8 @@ public final class SourceFolder {
     }
 
     /**
-     * Lists the files of a folder, which may be a link; reports invalid names and outside links.
+     * Lists the files of a folder, which may be a link; reports invalid names and links that leave
+     * the folder.
      */
     public static SourceFolder list(Path root, Reporter faults) {
         DataFolder.requireFolder(root);
@@ -113,7 +114,7 @@ public final class SourceFolder {
                 : only(imagesByKey.get(NameKey.ofBareStem(stem))).stream().toList();
     }
 
-    /** Returns the element of a list of size one. */
+    /** Returns the only element of a list; empty if it has none or several. */
     public static Optional<String> only(List<String> list) {
         return list.size() == 1 ? Optional.of(list.get(0)) : Optional.empty();
     }

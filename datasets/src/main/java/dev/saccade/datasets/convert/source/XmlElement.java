@@ -25,7 +25,7 @@ import javax.xml.stream.XMLStreamReader;
 
 /**
  * An element of an XML file of labels. Entities and external references are disabled, so a file
- * cannot expand, or read other files.
+ * cannot expand in memory or read other files.
  */
 public final class XmlElement {
 
