@@ -75,6 +75,10 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
                     "%s: is not a Saccade model; set the argument blockFactory=%s",
                     model.getName(), SaccadeBlockFactory.class.getName());
         }
+        if (arguments.containsKey("views")) {
+            throw SaccadeException.user(
+                    "%s: the argument views is unknown; use tta", model.getName());
+        }
         ModelSpec spec = block.spec();
         ResponseFormat<?> format = block.format();
         List<List<Transform>> pipelines = pipelines(spec, arguments.get("tta"));

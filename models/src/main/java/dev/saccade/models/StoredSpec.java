@@ -20,6 +20,8 @@ final class StoredSpec {
                     .put(ROOT, "val_views", "val_tta")
                     .put("delta_xywh", "means", "target_means")
                     .put("delta_xywh", "stds", "target_stds")
+                    .put("bbox_coder", "means", "target_means")
+                    .put("bbox_coder", "stds", "target_stds")
                     .put("nms", "iou_thr", "iou_threshold")
                     .put("soft_nms", "iou_thr", "iou_threshold")
                     .put("train_proposals", "iou_thr", "iou_threshold")

@@ -92,7 +92,7 @@ order?.addEventListener("change", sort);
 
 function sort() {
   const examples = document.querySelector(".examples");
-  const name = (example) => example.querySelector(".name").textContent;
+  const name = (example) => example.querySelector("span.name").textContent;
   const mistakes = (example) => Number(example.dataset.mistakes);
   const by = {
     worst: (a, b) => mistakes(b) - mistakes(a),
