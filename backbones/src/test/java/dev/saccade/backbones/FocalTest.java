@@ -201,7 +201,7 @@ class FocalTest {
                         + " of stage 3 are 4 tokens wide",
                 () -> config(List.of(128, 160), List.of(3, 3, 3, 3), List.of(2, 2, 2, 5)));
         assertSays(
-                "image_size: got [128], expected a list of 2",
+                "image_size: got [128], expected a list of length 2",
                 () -> config(List.of(128), List.of(3, 3, 3, 3), List.of(2, 2, 2, 2)));
     }
 

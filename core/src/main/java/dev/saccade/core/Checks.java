@@ -125,7 +125,7 @@ public final class Checks {
         return add(
                 key,
                 size > MAX_SHOWN ? size + " values" : values,
-                "a list of " + bound + (size < least ? least : most));
+                "a list of length " + bound + (size < least ? least : most));
     }
 
     private Checks number(

@@ -222,7 +222,7 @@ public final class Devices {
         }
         return driver.gpus().isEmpty()
                 ? Optional.of(
-                        "the NVIDIA driver shows no GPU to this process; check"
+                        "the NVIDIA driver reports no GPU to this process; check"
                                 + " CUDA_VISIBLE_DEVICES and nvidia-smi")
                 : Optional.empty();
     }

@@ -34,7 +34,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
     /** Lets DJL download libtorch. */
     static final String DOWNLOAD = "download";
 
-    /** DJL's variables. */
+    /** DJL's environment variables. */
     private static final String FOLDER = "PYTORCH_LIBRARY_PATH";
 
     private static final String VERSION = "PYTORCH_VERSION";
@@ -126,7 +126,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
             }
         }
         throw SaccadeException.user(
-                "%s=%s: %s not found in it, in lib or in lib/python*/site-packages/torch/lib;"
+                "%s=%s: %s not found in this folder, lib or lib/python*/site-packages/torch/lib;"
                         + " expected a Python environment with torch, the output of python -c"
                         + " 'import torch; print(torch.__path__[0])', or %s",
                 VARIABLE, named, library, DOWNLOAD);
@@ -151,7 +151,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
         return Platform.fromSystem("pytorch").getVersion();
     }
 
-    /** Returns the version with a build number, which separates the entry in DJL's cache. */
+    /** Appends a build number to the version, for a separate entry in DJL's cache. */
     private static String ours(String build) {
         return version() + "-" + build;
     }

@@ -71,8 +71,8 @@ public final class NativeLibrary {
         } catch (IOException e) {
             throw SaccadeException.io(
                     e,
-                    "%s: native libraries cannot be unpacked there: %s; set DJL_CACHE_DIR to a"
-                            + " writable folder",
+                    "%s: native libraries cannot be unpacked to this folder: %s; set DJL_CACHE_DIR to"
+                            + " a writable folder",
                     cache,
                     e);
         }

@@ -88,15 +88,15 @@ public enum OutOfMemory {
     /** Returns the original message if memory ran out. */
     public static Optional<String> reason(Throwable error) {
         return Lists.reverse(Throwables.getCausalChain(error)).stream()
-                .flatMap(cause -> words(cause).stream())
+                .flatMap(cause -> originalMessage(cause).stream())
                 .findFirst();
     }
 
-    private static Optional<String> words(Throwable error) {
+    private static Optional<String> originalMessage(Throwable error) {
         if (error instanceof OutOfMemoryError) {
             return Optional.of(error.getMessage() + "; raise the limit with -Xmx");
         }
-        Matcher words = MESSAGE.matcher(String.valueOf(error.getMessage()));
-        return words.find() ? Optional.of(words.group().strip()) : Optional.empty();
+        Matcher found = MESSAGE.matcher(String.valueOf(error.getMessage()));
+        return found.find() ? Optional.of(found.group().strip()) : Optional.empty();
     }
 }

@@ -42,9 +42,9 @@ class ChecksTest {
                         "momentum: got 1.0, expected less than 1",
                         "beta: got -0.5, expected at least 0",
                         "depths[1]: got 0, expected at least 1",
-                        "means: got [1.0], expected a list of 4",
-                        "scales: got [], expected a list of at least 1",
-                        "classes: got 20 values, expected a list of at most 9",
+                        "means: got [1.0], expected a list of length 4",
+                        "scales: got [], expected a list of length at least 1",
+                        "classes: got 20 values, expected a list of length at most 9",
                         "milestones: got [8, 8], expected ascending numbers"),
                 refusal.getMessage().lines().toList());
         assertEquals("depths[1]", refusal.problems().get(8).key());

@@ -80,7 +80,7 @@ class DevicesTest {
                         + " 2.7.1 for CUDA 12.6; install a driver for CUDA 12 or later");
         assertNone(
                 devices(FOR_CUDA, driver("12.4", 0)),
-                "the NVIDIA driver shows no GPU to this process; check CUDA_VISIBLE_DEVICES and"
+                "the NVIDIA driver reports no GPU to this process; check CUDA_VISIBLE_DEVICES and"
                         + " nvidia-smi");
     }
 

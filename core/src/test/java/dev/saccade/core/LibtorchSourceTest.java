@@ -138,7 +138,7 @@ class LibtorchSourceTest {
     @Test
     void rejectsFoldersWithoutLibtorch() throws IOException {
         assertRefused(
-                "libtorch.so not found in it, in lib or in lib/python*/site-packages/torch/lib;"
+                "libtorch.so not found in this folder, lib or lib/python*/site-packages/torch/lib;"
                         + " expected a Python environment with torch, the output of python -c"
                         + " 'import torch; print(torch.__path__[0])', or download",
                 folder,

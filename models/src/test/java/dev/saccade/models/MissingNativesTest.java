@@ -170,7 +170,7 @@ class MissingNativesTest {
                 output,
                 String.format(
                         Locale.ROOT,
-                        "opencv IO %s: native libraries cannot be unpacked there",
+                        "opencv IO %s: native libraries cannot be unpacked to this folder",
                         cache.resolve("saccade")));
         assertSaid(output, "libtorch USER libtorch cannot be loaded on " + PLATFORM + ": " + cache);
         assertEquals(

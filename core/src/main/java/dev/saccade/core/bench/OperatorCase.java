@@ -37,7 +37,7 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Function;
 
-/** A fused operator at a size that models use; {@code inputs} are the shapes of its inputs. */
+/** A fused operator with input shapes that occur in models. */
 record OperatorCase(
         String name,
         String size,

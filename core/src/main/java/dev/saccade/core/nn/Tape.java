@@ -137,7 +137,7 @@ public final class Tape implements AutoCloseable {
         return leaf;
     }
 
-    /** Keeps an array alive that the caller may free at any time. */
+    /** Keeps alive an array that the caller may free at any time. */
     private NDArray kept(NDArray array) {
         NDArray same = SHARE.run(array);
         NDScope.unregister(same);
@@ -165,7 +165,7 @@ public final class Tape implements AutoCloseable {
         return backward(loss, loss.onesLike());
     }
 
-    /** Returns the gradients of a recorded array weighted by another; frees both. */
+    /** Returns the vector-Jacobian products of {@code y} with {@code dy}; frees both. */
     NDList backward(NDArray y, NDArray dy) {
         stop();
         NDManager owner = y.getManager();

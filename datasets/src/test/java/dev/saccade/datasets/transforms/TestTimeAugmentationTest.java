@@ -107,7 +107,7 @@ class TestTimeAugmentationTest {
                         () -> new TestTimeAugmentation(scales, false));
         assertEquals(
                 List.of(
-                        "scales[1]: got [800], expected a list of 2",
+                        "scales[1]: got [800], expected a list of length 2",
                         "scales[2][1]: got 0, expected at least 1"),
                 thrown.getMessage().lines().toList());
     }

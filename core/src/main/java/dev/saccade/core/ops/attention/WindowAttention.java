@@ -23,7 +23,7 @@ import java.util.Optional;
  */
 public final class WindowAttention {
 
-    private static final float UNSEEN = -100;
+    private static final float MASKED = -100;
 
     private static final ScriptTemplate ATTEND =
             ScriptTemplate.of(
@@ -81,7 +81,7 @@ public final class WindowAttention {
         NDArray v = parts.get(packing.values);
         NDArray bias = RelativePositionBias.ofWindow(table, windows.height(), windows.width());
         if (windows.isShifted()) {
-            bias = bias.add(windows.mask(packed, UNSEEN));
+            bias = bias.add(windows.mask(packed, MASKED));
         }
         long depth = q.getShape().get(4);
         countOutputOfPadding(padded(windows, map), heads * depth);

@@ -94,7 +94,7 @@ public final class Script {
         }
     }
 
-    /** Does not count {@link HostTransfers}, for scripts that read only arrays on the CPU. */
+    /** Disables counting of {@link HostTransfers}, for scripts that read only CPU arrays. */
     public Script withoutReadCounts() {
         return new Script(block, true);
     }

@@ -174,18 +174,18 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
 
         /** Returns the positions of the kept boxes, best first. */
         int[] keep(float threshold) {
-            boolean[] gone = new boolean[scores.length];
+            boolean[] removed = new boolean[scores.length];
             int[] order = descending(scores);
             boolean mayTouch = shift();
             // If no coordinate is far below 0, shifted groups cannot overlap.
             if (mayTouch) {
-                suppress(order, threshold, gone);
+                suppress(order, threshold, removed);
             } else {
                 for (int[] members : byGroup(order)) {
-                    suppress(members, threshold, gone);
+                    suppress(members, threshold, removed);
                 }
             }
-            return Arrays.stream(order).filter(i -> !gone[i]).toArray();
+            return Arrays.stream(order).filter(i -> !removed[i]).toArray();
         }
 
         /** Shifts the groups; returns whether they may still overlap. */
@@ -217,7 +217,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
         }
 
         /** Marks members that overlap a better kept member; members are in order, best first. */
-        private void suppress(int[] members, float threshold, boolean[] gone) {
+        private void suppress(int[] members, float threshold, boolean[] removed) {
             int n = members.length;
             float[] sorted = new float[4 * n];
             float[] area = new float[n];
@@ -228,7 +228,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
             }
             boolean[] suppressed = new boolean[n];
             for (int a = 0; a < n; a++) {
-                gone[members[a]] = suppressed[a];
+                removed[members[a]] = suppressed[a];
                 for (int b = a + 1; b < n && !suppressed[a]; b++) {
                     suppressed[b] = suppressed[b] || overlap(sorted, area, a, b, threshold);
                 }
