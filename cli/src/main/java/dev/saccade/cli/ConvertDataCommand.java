@@ -67,8 +67,8 @@ final class ConvertDataCommand extends BaseCommand {
             names = "--val-fraction",
             paramLabel = "FRACTION",
             description =
-                    "Use this fraction of the images for validation if the labels"
-                            + " define no split, above 0 and below 1. Default: 0.2.")
+                    "Use this fraction of the images, above 0 and below 1, for validation"
+                            + " if the labels define no split. Default: 0.2.")
     private Optional<Double> valFraction = Optional.empty();
 
     @Option(

@@ -121,7 +121,7 @@ final class EvalCommand extends BaseCommand {
             paramLabel = "S",
             defaultValue = "0.3",
             description =
-                    "Count confusions among detections with at least this score."
+                    "Use detections with at least this score for the confusion matrix."
                             + " Default: ${DEFAULT-VALUE}.")
     private double score;
 

@@ -83,7 +83,7 @@ final class NewCommand extends BaseCommand {
                     "%s has no validation set; %s",
                     folder,
                     found.hasLabelMaps()
-                            ? "name the folder of its images val"
+                            ? "put its images into a folder named val"
                             : "split it with: " + ConvertibleFolder.splitCommand(folder));
         }
         String word = Printable.shellWord(file);

@@ -58,7 +58,8 @@ final class ReportCommand extends BaseCommand {
             paramLabel = "N",
             description =
                     "Show N validation images; half of them are the worst, and half"
-                            + " are evenly spread. Default: the previous number, or 24.")
+                            + " are evenly spread over the data set. Default: the previous"
+                            + " number, or 24.")
     private Optional<Integer> examples = Optional.empty();
 
     @Option(

@@ -60,7 +60,9 @@ final class TrainCommand extends BaseCommand {
                             + " the given run.")
     private Optional<Path> out = Optional.empty();
 
-    @Option(names = "--resume", description = "Continue the run with its own or an equal config.")
+    @Option(
+            names = "--resume",
+            description = "Continue the run; settings that affect training must be unchanged.")
     private boolean resume;
 
     @Option(

@@ -114,7 +114,7 @@ final class WeightsCommand extends BaseCommand {
                             paramLabel = "MIRROR",
                             description =
                                     "Download from this folder or HTTP address, which"
-                                            + " has the files under their names. Default:"
+                                            + " has the files under their original names. Default:"
                                             + " $SACCADE_WEIGHTS, else the original URLs.")
                     Optional<String> mirror) {
         Problems problems = new Problems();

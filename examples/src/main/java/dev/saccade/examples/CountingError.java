@@ -20,7 +20,7 @@ public final class CountingError implements Evaluator<Instances> {
 
     private static final long UNSEEN = -1;
 
-    /** Settings in {@code evaluation.evaluators}; counts objects from {@code minScore}. */
+    /** Settings in {@code evaluation.evaluators}; counts objects with at least {@code minScore}. */
     @Component("counting_error")
     public record Config(@Default("0.5") double minScore) implements Evaluator.Config {
 

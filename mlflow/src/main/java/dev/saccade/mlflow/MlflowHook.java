@@ -221,7 +221,7 @@ public final class MlflowHook implements Hook {
         run.orElseThrow().log(Printable.format(message, values));
     }
 
-    /** Creates an MLflow run, or continues the one of a resumed run. */
+    /** Creates an MLflow run. A resumed run continues its MLflow run. */
     private void begin(Run started) throws IOException {
         Path file = started.folder().resolve(RUN_ID);
         String before = Files.isRegularFile(file) ? Files.readString(file).strip() : "";

@@ -179,8 +179,8 @@ final class Routes extends Handler.Abstract {
         if (options.png()) {
             throw Problem.exception(
                     HttpStatus.NOT_ACCEPTABLE_406,
-                    "Accept: a request with Accept: image/png must have one image as"
-                            + " its body");
+                    "Accept: image/png is for requests with a single image; send the file as"
+                            + " the body");
         }
         List<CompletableFuture<ImageResponse>> responses = new ArrayList<>();
         List<CompletableFuture<PredictionQueue.Predicted>> results =

@@ -30,8 +30,8 @@ import java.util.List;
  * Detector#detect(byte[])}: an array of {@code label}, {@code class_index}, {@code score}, {@code
  * x1}, {@code y1}, {@code x2}, {@code y2} and {@code mask}, which is null for detectors without
  * masks, or has {@code height}, {@code width} and {@code counts} in COCO's compressed format, see
- * {@link Rle#fromString}. {@code error} is null, or says why the image cannot be read; then {@code
- * objects} is null.
+ * {@link Rle#fromString}. {@code error} is null, or the reason why the image cannot be read; then
+ * {@code objects} is null.
  *
  * <p>As always in Spark, each action computes the predictions again.
  */

@@ -38,8 +38,8 @@ import java.util.function.BooleanSupplier;
 /**
  * The training loop: steps, evaluations, checkpoints and hooks.
  *
- * <p>Next batch, augmentation and learning rate are functions of the step count, so a resumed run
- * continues as if it had not stopped; on CPUs bit for bit.
+ * <p>The next batch, its augmentation and the learning rate depend only on the step count, so a
+ * resumed run continues as if it had not stopped; on CPUs bit for bit.
  */
 public final class Trainer implements Run {
 

@@ -33,7 +33,7 @@ public final class RankProcesses {
      * Creates a launcher.
      *
      * @param logs folder of the logs, created if necessary
-     * @param grace time until the remaining ranks are ended, and again until they are killed
+     * @param grace time until the remaining ranks are terminated, and again until they are killed
      */
     public RankProcesses(Path logs, Duration grace) {
         this.logs = logs;

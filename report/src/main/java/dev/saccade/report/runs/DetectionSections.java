@@ -217,7 +217,7 @@ public final class DetectionSections {
             case CLASSIFICATION -> "with the wrong class, IoU ≥ 0.50";
             case LOCALIZATION -> "with the right class, IoU 0.10–0.50";
             case BOTH -> "with the wrong class, IoU 0.10–0.50";
-            case DUPLICATE -> "of objects detected with a higher score";
+            case DUPLICATE -> "duplicates of detections with a higher score";
             case BACKGROUND -> "on background, IoU < 0.10";
             case MISSED -> "objects without a detection";
         };

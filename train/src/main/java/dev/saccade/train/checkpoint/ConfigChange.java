@@ -84,7 +84,9 @@ public final class ConfigChange {
         }
     }
 
-    /** Returns whether a key is another setting of the component whose type key is given. */
+    /**
+     * Returns whether {@code key} is another setting of the component with type key {@code type}.
+     */
     private static boolean isOfComponent(String key, String type) {
         return !key.equals(type)
                 && key.startsWith(type.substring(0, type.length() - TYPE.length() + 1));

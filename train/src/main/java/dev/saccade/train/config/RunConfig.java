@@ -35,7 +35,7 @@ import java.util.Optional;
  * @param maxGradientNorm clips the norm of all gradients; off by default
  * @param referenceBatch images per step for which the learning rate is given; it is scaled linearly
  *     to the actual images per step; not scaled by default
- * @param seed of weights, order and augmentation
+ * @param seed of initial weights, sample order and augmentation
  * @param device {@code auto} for the first usable GPU, else the CPU; {@code cpu}; {@code cuda}; or
  *     {@code cuda:1}
  * @param precision of training and evaluation: {@code float32}; {@code bfloat16}, if the device
