@@ -37,9 +37,7 @@ public record BackboneSummary(
 
     private static final NamePattern OUTPUT_NORMS = new NamePattern("norm{i}.{*}");
 
-    /**
-     * Optional parameters of classifiers, each with as many values as the last level has channels.
-     */
+    /** Optional classifier parameters, each with one value per channel of the last level. */
     private static final List<String> CLASSIFIER_PARAMETERS =
             List.of("norm.weight", "norm.bias", "cls_token");
 
@@ -60,8 +58,8 @@ public record BackboneSummary(
     }
 
     /**
-     * Counts the parameters of an ImageNet classifier: no output normalizations, a linear layer
-     * with 1000 classes, and the classifier parameters that the checkpoint rules ignore.
+     * Counts the parameters of an ImageNet classifier: without output normalizations, but with a
+     * linear layer for 1000 classes and the classifier parameters that the checkpoint rules ignore.
      */
     static long classifierParameters(Backbone.Config config, Backbone backbone) {
         List<FeatureInfo> levels = backbone.features();

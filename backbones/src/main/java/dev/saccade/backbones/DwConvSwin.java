@@ -23,8 +23,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Swin Transformer with linear, depth-wise convolution and linear layers instead of attention (Zhou
- * et al. 2021, ELSA, rows "DwConv" and Figure 2, where groups of channels share filters).
+ * Swin Transformer with a depth-wise convolution between two linear layers instead of attention
+ * (Zhou et al. 2021, ELSA: rows "DwConv", and Figure 2, where groups of channels share filters).
  *
  * <p>No code was published. Norms and MLPs are as in Swin; parameters and multiply-adds match the
  * paper.
@@ -34,8 +34,8 @@ public final class DwConvSwin extends SwinFamily {
     /**
      * Settings of a DwConv-Swin.
      *
-     * @param numHeads filters of each stage, shared by groups of channels; empty for one filter per
-     *     channel
+     * @param numHeads number of filters per stage, shared by groups of channels; empty for one
+     *     filter per channel
      * @param kernelSize odd
      */
     @Component("dwconv_swin")
@@ -80,7 +80,7 @@ public final class DwConvSwin extends SwinFamily {
         return convolution(channels, filters, config.kernelSize());
     }
 
-    /** Returns linear layer, depth-wise convolution, linear layer. */
+    /** Returns a depth-wise convolution between two linear layers. */
     static Layer convolution(int channels, int filters, int kernel) {
         return new Sequential()
                 .append("pre_proj", new Linear(channels, channels))

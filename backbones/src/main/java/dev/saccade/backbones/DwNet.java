@@ -165,7 +165,7 @@ public final class DwNet extends SwinFamily {
     /** Depth-wise convolution with filters predicted from the global average of its input. */
     static final class DynamicDepthwise extends Layer {
 
-        /** Image by image, to keep channels innermost in memory. */
+        /** Convolves image by image, to keep channels innermost in memory. */
         private static final ScriptTemplate CONVOLVE =
                 ScriptTemplate.of(
                         "(x: Tensor, filters: Tensor, bias: Tensor) -> Tensor",
@@ -182,7 +182,7 @@ public final class DwNet extends SwinFamily {
                         return torch.cat(out)
                         """);
 
-        /** Same result with a number of operators that does not depend on the batch size. */
+        /** Computes the same result with a number of operators independent of the batch size. */
         private static final ScriptTemplate CONVOLVE_BY_OFFSET =
                 ScriptTemplate.of(
                         "(x: Tensor, filters: Tensor, bias: Tensor) -> Tensor",

@@ -24,14 +24,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Swin Transformer as a network of dynamic convolutions (Zhou et al. 2023): with other activations
+ * Swin Transformer as a network of dynamic convolutions (Zhou et al. 2023): with activations other
  * than softmax, or with depth-wise self-attention.
  *
  * <p>No code was published. Choices where the paper is silent: in shifted windows, masked keys are
- * excluded from filters and layer normalization statistics (softmax: -100); layer normalization has
- * a gain and bias per key. The published sizes of depth-wise attention imply a relative position
- * bias per channel in tiny and per head in base; small and large, which the paper does not contain,
- * follow base.
+ * excluded from filters and layer normalization statistics (in a softmax, they get -100); layer
+ * normalization has a gain and bias per key. The published sizes of depth-wise attention imply a
+ * relative position bias per channel in tiny and per head in base; small and large, which are not
+ * in the paper, follow base.
  */
 public final class DynamicConvSwin extends SwinFamily {
 
@@ -69,7 +69,7 @@ public final class DynamicConvSwin extends SwinFamily {
      * Settings of a dynamic convolution Swin Transformer. The {@code _ape} variants are the rows of
      * Table 2 with absolute position embeddings.
      *
-     * @param numHeads depth-wise attention uses them for its relative position bias only
+     * @param numHeads in depth-wise attention, only the relative position bias uses heads
      * @param scaleMode unused by depth-wise attention
      * @param biasOutside whether the relative position bias is added after the activation; unused
      *     by depth-wise attention
@@ -137,7 +137,7 @@ public final class DynamicConvSwin extends SwinFamily {
                 case SCALING_RELU -> new FilterNorm(Activation.RELU);
                 case LAYERNORM -> new FilterNorm(keys, Activation.IDENTITY);
                 case LAYERNORM_RELU -> new FilterNorm(keys, Activation.RELU);
-                case DEPTHWISE -> throw new IllegalStateException("depth-wise without filters");
+                case DEPTHWISE -> throw new IllegalStateException("depthwise has no filters");
             };
         }
 

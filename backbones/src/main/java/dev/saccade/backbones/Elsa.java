@@ -36,14 +36,14 @@ public final class Elsa extends Layer {
     public enum Form {
         /** Grouped convolution, GELU and a linear layer, as in all released models. */
         RELEASED,
-        /** Linear layers of the token and of its neighbor, summed: Eq. 7 and Algorithm 4. */
+        /** Sum of linear layers of the token and its neighbor: Eq. 7 and Algorithm 4. */
         STRICT
     }
 
     /**
      * Settings with the names of the official code.
      *
-     * @param groupWidth channels per group of the convolution; depends on the checkpoint (tiny
+     * @param groupWidth channels per group of the convolution; must match the checkpoint (tiny
      *     differs)
      * @param lam exponent λ of the factors of the ghost head; 0 for none
      * @param gamma factor γ of the summands of the ghost head; 0 for none
@@ -112,7 +112,7 @@ public final class Elsa extends Layer {
     private final Optional<Parameter> ghostHead;
     private final Linear postProj;
 
-    /** Creates a layer without weights; each head weights a slice of the values. */
+    /** Creates an uninitialized layer; each head weights a slice of the values. */
     public Elsa(Widths widths, int heads, boolean qkvBias, Config config) {
         values = widths.values;
         checkArgument(
@@ -199,7 +199,7 @@ public final class Elsa extends Layer {
     /** Maps {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]} by Eq. 7. */
     private static final class TokenAndNeighbor extends Layer {
 
-        /** Adds each neighbor's logit for its offset to the token's. */
+        /** Adds each neighbor's logit for its offset to the token's logit. */
         private static final ScriptTemplate ADD_NEIGHBOR_LOGITS =
                 ScriptTemplate.of(
                         "(x: Tensor) -> Tensor",

@@ -26,7 +26,7 @@ import java.util.Optional;
  * the first three stages; structure and names follow the official detection code.
  *
  * <p>{@code large_384} is fine-tuned at 384x384; the paper does not state its window size, so it
- * uses 12 as Swin-L. {@code tiny_no_ghost} has Hadamard attention only (Table 4); {@code
+ * uses 12, like Swin-L. {@code tiny_no_ghost} has Hadamard attention only (Table 4); {@code
  * tiny_strict} implements Eq. 7 literally.
  */
 public final class ElsaSwin extends SwinFamily {
@@ -34,7 +34,7 @@ public final class ElsaSwin extends SwinFamily {
     /**
      * Settings of an ELSA-Swin.
      *
-     * @param elsaStages number of first stages with ELSA; the others have windows
+     * @param elsaStages number of leading stages with ELSA; later stages use window attention
      * @param windowOrder {@code pad_then_shift} as in the official detection code, or {@code
      *     shift_then_pad} as in the official classifier, which also shrinks windows to smaller maps
      *     and shifts only along axes with more than one window

@@ -35,8 +35,8 @@ import java.util.Optional;
  * variants are the classifiers, plus output norms; their windows are never larger than the maps.
  *
  * <p>Stochastic depth follows the paper: 0.2, 0.3 and 0.5 for detection and segmentation, 0.2, 0.2
- * and 0.3 for classification; the convolutional variants, which the paper does not contain, follow
- * the official configs. {@code large} differs from {@code base} in width only.
+ * and 0.3 for classification; the convolutional variants, which are not in the paper, follow the
+ * official configs. {@code large} differs from {@code base} in width only.
  *
  * <p>Ablations: {@code tiny_224_w14} has windows of 14 (Table 7; other settings unchanged), {@code
  * _shift} shifts windows (Table 8), {@code _2222} and {@code _2242} have fewer blocks in stage 3
@@ -49,9 +49,9 @@ public final class Focal extends SwinFamily {
             "embed_dim: 196, depths: [2, 2, 18, 2], num_heads: [4, 8, 16, 32]";
     private static final String CONV = "use_conv_embed: true";
 
-    /** Blocks of a stage, counted from 0, whose windows are not expanded. */
+    /** Which blocks of a stage, counted from 0, do not expand their windows. */
     public enum ExpandLayer {
-        /** None: all are expanded. */
+        /** No block: all expand their windows. */
         ALL,
         EVEN,
         ODD
@@ -70,11 +70,11 @@ public final class Focal extends SwinFamily {
     /**
      * Settings of a Focal Transformer.
      *
-     * @param imageSize height and width that the windows are for: windows that are not smaller than
-     *     a map shrink to its shorter side, without expansion or shift. Empty for any size
+     * @param imageSize fixed height and width of the images: windows as large as a map shrink to
+     *     its shorter side and are not expanded or shifted; empty for images of any size
      * @param padToPatches whether to pad to whole patches; the official code crops instead
      * @param useConvEmbed whether patches overlap
-     * @param usePreNorm whether to normalize before down-sampling too
+     * @param usePreNorm whether to normalize also before down-sampling
      * @param layerScale initial layer scale; empty for none
      * @param ape whether to add absolute position embeddings for {@code image_size}
      */

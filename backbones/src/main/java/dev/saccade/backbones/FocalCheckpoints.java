@@ -35,7 +35,7 @@ final class FocalCheckpoints {
 
     private FocalCheckpoints() {}
 
-    /** Indices of the neighbor tokens after rolling a window to its four corners. */
+    /** Returns the indices of the neighbor tokens after rolling a window to its four corners. */
     private static Optional<IndexTable.Values> neighbors(IndexTable.Parameter table) {
         long queries = table.shape().get(2);
         int window = WindowIndexes.root(queries);
@@ -55,13 +55,13 @@ final class FocalCheckpoints {
         return row(rolled);
     }
 
-    /** Bias index of each query and pooled window. */
+    /** Returns the bias index of each query and pooled window. */
     private static Optional<IndexTable.Values> pooled(IndexTable.Parameter table) {
         return window(table)
                 .map(window -> WindowIndexes.queriesToKeys(window, cells(table, window)));
     }
 
-    /** Valid pooled windows around a window; all at the finest level. */
+    /** Returns the valid pooled windows around a window; empty if all are valid. */
     private static Optional<IndexTable.Values> unfolded(IndexTable.Parameter table) {
         int level = table.number("i");
         Optional<Integer> window = window(table);

@@ -12,7 +12,7 @@ import java.util.List;
  * Attention region of a window in {@link Focal}.
  *
  * @param focalLevels number of focal levels of each stage, including the tokens themselves
- * @param focalWindows pooled windows along a side of the region of each stage, odd
+ * @param focalWindows odd number of pooled windows along a side of the region, per stage
  * @param expandSizes width of the ring of tokens around the windows of each stage
  * @param expandLayer which blocks have no ring
  * @param maskWrapped whether to mask tokens of the ring from the opposite side of the map
@@ -43,7 +43,7 @@ public record FocalWindows(
                 "odd numbers");
     }
 
-    /** Returns the region of the tokens of a block; {@code side} is the shorter side of the map. */
+    /** Returns the attention region of a block; {@code side} is the shorter side of the map. */
     FocalRegion region(int stage, int block, int side) {
         boolean fills = side <= windowSize;
         boolean even = block % 2 == 0;

@@ -43,8 +43,8 @@ import java.util.stream.Stream;
  *       {@link MbConv}, as in CoAtNet, whose layout names the table uses. It removes 0.02 and 0.15
  *       M parameters from b0, which agrees with the published 3.4, 3.4 and 3.3 M.
  *   <li>Section 5.4 states neither the image size of the position tables (here 224) nor whether
- *       PVT's class token row remains (here not). The model without hierarchy has the depths and
- *       MLP ratios of b0.
+ *       PVT's class token row remains (here it does not). The model without hierarchy has the
+ *       depths and MLP ratios of b0.
  * </ul>
  */
 public final class LinGlo extends StagedTransformer {
@@ -84,10 +84,10 @@ public final class LinGlo extends StagedTransformer {
     /**
      * Settings of a LinGlo.
      *
-     * @param convStages number of first stages with convolutional blocks instead of attention
+     * @param convStages number of leading stages with convolutional blocks instead of attention
      * @param branches parallel convolutions of the position encoding; 0 for no position encoding
-     * @param deploy whether each position encoding is one convolution with bias; for weights from
-     *     {@link LinGlo#deployWeights}
+     * @param deploy whether each position encoding is one convolution with bias; requires weights
+     *     from {@link LinGlo#deployWeights}
      */
     @Component("linglo")
     @Variant(name = "b0", settings = B0)

@@ -23,9 +23,9 @@ import java.util.stream.IntStream;
 /**
  * Residual parallel conditional position encoding (RP-CPE) of LinGlo: parallel 3x3 depth-wise
  * convolutions, each with optional batch normalization, plus the input. Without the input it is
- * P-CPE, with one convolution R-CPE, with neither CPE.
+ * P-CPE; with a single convolution, R-CPE; with both changes, CPE.
  *
- * <p>In inference, and without normalizations, everything is linear, so the branches are merged
+ * <p>In inference, or without normalizations, all operations are linear, so the branches are merged
  * into one convolution (as in Diverse Branch Block, Ding et al. 2021).
  */
 final class PositionEncoding extends Layer {
@@ -102,7 +102,7 @@ final class PositionEncoding extends Layer {
         return new NDList(weight, bias);
     }
 
-    /** Returns {@link #merged} for reuse in later passes. */
+    /** Returns {@link #merged} without gradients, for reuse in later passes. */
     NDList mergedWithoutGradients() {
         return NoGrad.call(() -> Scope.list(this::merged));
     }

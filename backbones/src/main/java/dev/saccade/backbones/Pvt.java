@@ -24,8 +24,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Pyramid Vision Transformer v1 (Wang et al. 2021) with structure and names of the official
- * detection code, without output norms.
+ * Pyramid Vision Transformer v1 (Wang et al. 2021) with the structure and parameter names of the
+ * official detection code, without output norms.
  *
  * <p>As in the original, rows and columns that do not fill a patch are cropped at the bottom and
  * right.
@@ -35,7 +35,7 @@ public final class Pvt extends StagedTransformer {
     /**
      * Settings of a Pyramid Vision Transformer.
      *
-     * @param srRatios reduction of the map of keys and values along each side
+     * @param srRatios factors by which keys and values are reduced along each side of the map
      * @param normEps eps of the block normalizations; all others use 1e-5
      */
     @Component("pvt")

@@ -29,9 +29,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * ResNet (He et al. 2015) and ResNeXt (Xie et al. 2017), as torchvision and mmdetection's {@code
- * style="pytorch"}: bottlenecks stride in the 3x3 convolution. Names are torchvision's or, with a
- * deep stem, mmsegmentation's ({@code ResNetV1c}).
+ * ResNet (He et al. 2015) and ResNeXt (Xie et al. 2017), like torchvision's and mmdetection's
+ * {@code style="pytorch"}: bottlenecks have the stride in the 3x3 convolution. Parameter names are
+ * torchvision's or, with a deep stem, mmsegmentation's ({@code ResNetV1c}).
  */
 public final class ResNet extends Backbone {
 

@@ -49,8 +49,7 @@ final class ResNetCheckpoints {
                             {b}res{i+1}.{j}.conv{k}.norm.{*}   {b}layer{i}.{j}.bn{k}.{*}
                             {b}res{i+1}.{j}.conv{k}.{*}        {b}layer{i}.{j}.conv{k}.{*}
                             """)
-                    .withNote(
-                            "detectron2 names; for weights from its Model Zoo note: " + CAFFE_NOTE);
+                    .withNote("detectron2 names; for weights from its Model Zoo: " + CAFFE_NOTE);
 
     /** Detectron's Caffe2 names, as in the MSRA and FAIR files of detectron2's Model Zoo. */
     private static final NameTable CAFFE2 =

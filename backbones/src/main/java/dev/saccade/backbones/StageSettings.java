@@ -11,7 +11,7 @@ import java.util.List;
  * Stage settings shared by all {@link StagedTransformer}s.
  *
  * @param depths blocks of each stage
- * @param dropPathRate stochastic depth of the last block; increases linearly from 0
+ * @param dropPathRate stochastic depth rate of the last block; increases linearly from 0
  * @param outIndices output stages, 0 to 3, ascending
  * @param frozenStages -1: none, 0: the stem, k: the stem and stages 1 to k
  * @param activationCheckpointing whether to recompute blocks in the backward pass

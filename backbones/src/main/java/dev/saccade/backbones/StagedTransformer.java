@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 /**
  * Base class of backbones with a stem to stride 4 and four stages of blocks, with down-sampling by
  * 2 in between; families may use other strides. Outputs are taken after the blocks of a stage, with
- * an optional normalization that the next stage does not see.
+ * an optional normalization that does not affect the next stage.
  *
  * <p>Tokens {@code [N, H, W, C]} and channels-last maps share the same memory, so conversions are
  * free.
@@ -76,14 +76,14 @@ abstract class StagedTransformer extends Backbone {
     }
 
     /**
-     * Rejects windows that do not fit into memory; {@code pairs} counts queries, keys and heads.
+     * Rejects windows that do not fit into memory; {@code pairs} is queries times keys times heads.
      */
     static void checkPairs(String key, Object value, long pairs) {
         Checks.require(
                 pairs <= MAX_PAIRS,
                 key,
                 value,
-                "at most %s query-key pairs per window and all heads; this setting results in %s",
+                "at most %s query-key pairs per window over all heads; this setting results in %s",
                 MAX_PAIRS,
                 pairs);
     }
@@ -116,7 +116,7 @@ abstract class StagedTransformer extends Backbone {
         this.config = config;
     }
 
-    /** Sets the layer from images {@code [N, 3, H, W]} to tokens of the first stage. */
+    /** Sets the layer that maps images {@code [N, 3, H, W]} to tokens of the first stage. */
     final void setStem(Layer layer) {
         stem = layer;
     }
@@ -165,7 +165,7 @@ abstract class StagedTransformer extends Backbone {
         train(true);
     }
 
-    /** One layer per block, as in SimMIM; down-sampling belongs to the previous block. */
+    /** Returns one layer per block, as in SimMIM; down-sampling belongs to the previous block. */
     @Override
     public final Map<String, Integer> layers() {
         List<List<Module>> layers = new ArrayList<>(List.of(List.of(stem)));

@@ -17,7 +17,7 @@ import java.util.function.UnaryOperator;
 /**
  * Pools a focal level: each window is divided into {@code 2^k} by {@code 2^k} cells. As in the
  * official code, tokens that do not fill whole cells are trimmed evenly on all sides, which shifts
- * cells against windows.
+ * cells relative to windows.
  */
 final class SubWindowPooling extends Layer {
 
@@ -61,8 +61,8 @@ final class SubWindowPooling extends Layer {
     }
 
     /**
-     * Maps {@code [N, H, W, C]}, sizes multiples of the window, to {@code [N, cells, C]},
-     * row-major.
+     * Maps {@code [N, H, W, C]}, with H and W multiples of the window size, to {@code [N, cells,
+     * C]} in row-major order.
      */
     @Override
     protected NDArray forward(NDArray x) {

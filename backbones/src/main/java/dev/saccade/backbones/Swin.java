@@ -21,11 +21,11 @@ import dev.saccade.core.ops.attention.Windows.Order;
 import java.util.List;
 
 /**
- * Swin Transformer (Liu et al. 2021) with structure and names of the official detection code.
+ * Swin Transformer (Liu et al. 2021) with the structure and names of the official detection code.
  *
  * <p>{@code tiny_w14}, {@code tiny_no_shift}, {@code tiny_2222} and {@code tiny_2242} are baselines
  * of Focal Transformer (Yang et al. 2021, Tables 7 to 9; digits are depths). {@code tiny_w14}
- * shrinks windows to smaller maps, as the official classifier. {@code tiny_heads_1}, {@code _2x}
+ * shrinks windows to smaller maps, like the official classifier. {@code tiny_heads_1}, {@code _2x}
  * and {@code _c} are the head settings 1, 2x and C of ELSA (Zhou et al. 2021, Figure 2), where C
  * ran out of memory.
  */
@@ -38,8 +38,8 @@ public final class Swin extends SwinFamily {
      * @param windowOrder {@code pad_then_shift} as in the official detection code, or {@code
      *     shift_then_pad} as in timm, which also shrinks windows to smaller maps and shifts only
      *     along axes with more than one window
-     * @param globalBlock whether to append a block with global attention, as HTC++ in the paper; it
-     *     has no relative position bias and no pretrained weights
+     * @param globalBlock whether to append a block with global attention, like HTC++ in the paper;
+     *     it has no relative position bias and no pretrained weights
      */
     @Component("swin")
     @Variant(name = "tiny")

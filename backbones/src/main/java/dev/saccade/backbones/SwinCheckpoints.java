@@ -103,7 +103,7 @@ final class SwinCheckpoints {
             {b}layernorm.{*}                                      {b}norm.{*}
             """;
 
-    /** Files of transformers, with separate query, key and value. */
+    /** Files of Hugging Face Transformers, with separate query, key and value. */
     private static final NameTable HUGGING_FACE =
             new NameTable(
                     "huggingface",
@@ -120,7 +120,7 @@ final class SwinCheckpoints {
                             {b}encoder.layers.{i}.blocks.{j}.output.dense.{*}           {b}layers.{i}.blocks.{j}.mlp.fc2.{*}
                             """);
 
-    /** State dicts of transformers 5; its files keep the old names. */
+    /** State dicts of Transformers 5, whose files keep the old names. */
     private static final NameTable HUGGING_FACE_MODULES =
             new NameTable(
                     "huggingface",

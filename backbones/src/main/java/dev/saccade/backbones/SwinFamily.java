@@ -14,9 +14,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Base class of Swin Transformer and its successors with other attention; uses the official names.
- */
+/** Base class of Swin Transformer and its successors; parameter names are official. */
 abstract class SwinFamily extends StagedTransformer {
 
     static final String BASE = "embed_dim: 128, depths: [2, 2, 18, 2], num_heads: [4, 8, 16, 32]";
@@ -24,7 +22,7 @@ abstract class SwinFamily extends StagedTransformer {
 
     private static final int PATCH = 4;
 
-    /** Settings of all members. */
+    /** Settings shared by the family. */
     interface Config extends StagedTransformer.Config {
 
         /** Returns the channels of the first stage; each stage doubles them. */

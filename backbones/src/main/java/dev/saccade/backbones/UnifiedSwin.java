@@ -30,9 +30,9 @@ import java.util.Optional;
  * rq_(j-i) k_j + rb_(j-i)) v_j}. Nets 1 to 7 use different terms.
  *
  * <p>No code was published. Choices where the paper is silent: tables are per head; the first three
- * terms are scaled by {@code 1 / sqrt(d)}; neighborhoods are zero-padded, which softmax counts; in
- * shifted windows, masked keys get -100 in a softmax and are excluded otherwise; only the used ones
- * of query, key and value are projected, in this order.
+ * terms are scaled by {@code 1 / sqrt(d)}; neighborhoods are zero-padded, and softmax includes the
+ * padding; in shifted windows, masked keys get -100 in a softmax and are excluded otherwise; of
+ * query, key and value, only those used are projected, in this order.
  *
  * <p>{@code net7_filter_norm} and {@code net7_identity} are rows of Table 2 (the latter diverged in
  * the paper). The {@code _neighbor} variants are the rows "Neighboring" of Table 3; {@code
@@ -40,7 +40,7 @@ import java.util.Optional;
  */
 public final class UnifiedSwin extends SwinFamily {
 
-    /** Keys of a query. */
+    /** Keys that a query attends to. */
     public enum Region {
         /** Windows in all stages, shifted in every other block. */
         WINDOW,
@@ -192,7 +192,7 @@ public final class UnifiedSwin extends SwinFamily {
             return proj.apply(region.apply(filters, qkv.get(parts - 1), x.getShape()));
         }
 
-        /** Sums the terms. If used, q is the first and k the last but one of {@code qkv}. */
+        /** Sums the terms. If used, q is the first and k the second to last of {@code qkv}. */
         private NDArray values(List<NDArray> qkv) {
             NDArray q = qkv.get(0);
             NDArray k = qkv.get(Math.max(0, parts - 2));

@@ -24,7 +24,7 @@ final class WindowIndexes {
         return (int) Math.round(Math.sqrt((double) square));
     }
 
-    /** Swin: table {@code [biases, heads]}, indexed by query minus key. */
+    /** Returns Swin's indices: table {@code [biases, heads]}, indexed by query minus key. */
     static Optional<IndexTable.Values> ofSwin(IndexTable.Parameter table) {
         if (table.shape().dimension() != 2) {
             return Optional.empty();
@@ -33,7 +33,7 @@ final class WindowIndexes {
         return Optional.of(queriesToKeys(window, window));
     }
 
-    /** ELSA: table {@code [heads, biases]}, indexed by key minus query. */
+    /** Returns ELSA's indices: table {@code [heads, biases]}, indexed by key minus query. */
     static Optional<IndexTable.Values> ofElsa(IndexTable.Parameter table) {
         if (table.shape().dimension() != 2) {
             return Optional.empty();
@@ -46,7 +46,7 @@ final class WindowIndexes {
         return Optional.of(new IndexTable.Values(elements(biases)));
     }
 
-    /** Returns the bias index of each query in a window and each key in a {@code keys²} square. */
+    /** Returns the bias index of each window query and each key in a {@code keys}-wide square. */
     static IndexTable.Values queriesToKeys(int window, int keys) {
         int queries = window * window;
         int area = keys * keys;

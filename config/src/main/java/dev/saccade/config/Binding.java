@@ -35,8 +35,7 @@ final class Binding {
      * A value to bind.
      *
      * @param path dotted key from the root
-     * @param fallback default of the setting, null if it has none; also the source of defaults
-     *     below it
+     * @param fallback default of the setting, or null; nested settings get their defaults from it
      */
     private record Site(ConfigNode node, String path, Object fallback) {
 
@@ -57,7 +56,7 @@ final class Binding {
     private final Problems problems = new Problems();
     private final Components components = new Components();
 
-    /** Number of problems that are missing required settings. */
+    /** Number of missing required settings. */
     private int missing;
 
     private Binding() {}
@@ -82,7 +81,7 @@ final class Binding {
     /**
      * Returns the default of a component; empty if it is a record with required settings.
      *
-     * @param fallback source of defaults that the annotation {@code node} omits
+     * @param fallback source of defaults that {@code node}, the annotation's value, omits
      */
     static Optional<Object> annotated(
             RecordComponent component, ConfigNode node, Optional<Object> fallback) {
@@ -134,7 +133,8 @@ final class Binding {
                 return scalar(plain, site);
             }
         }
-        throw SaccadeException.internal(null, "%s: configs cannot hold a %s", site.path(), type);
+        throw SaccadeException.internal(
+                null, "%s: type %s is not supported in configs", site.path(), type);
     }
 
     private Optional<ConfigNode.Mapping> mapping(Site site, String expected) {
@@ -227,11 +227,11 @@ final class Binding {
         int before = problems.messages().size();
         Optional<Object> created = settings(type, node, defaults.get(), site);
         Set<String> keys = Defaults.keys(type);
-        boolean isPart = ComponentConfig.class.isAssignableFrom(type);
+        boolean isComponent = ComponentConfig.class.isAssignableFrom(type);
         node.entries()
                 .forEach(
                         (key, value) -> {
-                            if (!keys.contains(key) && !(isPart && key.equals(TYPE))) {
+                            if (!keys.contains(key) && !(isComponent && key.equals(TYPE))) {
                                 unknownKey(site.key(key, value, null), key, keys);
                             }
                         });
@@ -257,8 +257,8 @@ final class Binding {
     }
 
     /**
-     * Returns the record of the settings in a map; ignores other keys. Replaces wrong settings by
-     * their defaults, so that the record can check the others.
+     * Creates a record from the settings in a map; ignores other keys. Replaces invalid settings
+     * with their defaults, so that the record can check the other settings.
      */
     private Optional<Object> settings(
             Class<? extends Record> type, ConfigNode.Mapping node, Defaults defaults, Site site) {

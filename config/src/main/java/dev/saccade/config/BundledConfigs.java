@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The configs of Saccade: in the checkout of the system property {@code saccade.home} if set, else
- * in the jar.
+ * Saccade's own configs: from the checkout in the system property {@code saccade.home} if set, else
+ * from the jar.
  */
 final class BundledConfigs {
 

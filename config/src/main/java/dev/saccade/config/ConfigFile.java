@@ -29,7 +29,7 @@ import java.util.stream.Collectors;
  *
  * <p>{@code base: [a.yaml, b.yaml]} lists files relative to the folder of the file; later files and
  * the file itself override earlier ones, see {@link ConfigNode.Mapping#mergedWith}. {@code
- * saccade:_base_/runtime.yaml} is a config of Saccade.
+ * saccade:_base_/runtime.yaml} is one of Saccade's own configs.
  */
 public final class ConfigFile {
 
@@ -39,7 +39,7 @@ public final class ConfigFile {
     private static final String BASE = "base";
     static final String SET = "--set";
 
-    /** Prefix of configs of Saccade. */
+    /** Prefix of Saccade's own configs. */
     private static final String BUNDLED = "saccade:";
 
     private final boolean packaged;
@@ -93,7 +93,7 @@ public final class ConfigFile {
     }
 
     /**
-     * Reads a config of the jar with its bases; see {@link #bundled}.
+     * Reads a config from the jar with its bases; see {@link #bundled}.
      *
      * @param name path below {@code configs/}, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco.yaml}
      * @throws SaccadeException of kind user if it does not exist
@@ -103,8 +103,8 @@ public final class ConfigFile {
     }
 
     /**
-     * Reads a config of Saccade with its bases: from the checkout of the system property {@code
-     * saccade.home} if it is there, else from the jar.
+     * Reads one of Saccade's own configs with its bases: from the checkout in the system property
+     * {@code saccade.home} if it is there, else from the jar.
      *
      * @param name as in {@link #packaged}
      */

@@ -42,7 +42,7 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
     /**
      * Returns a config with this override.
      *
-     * @param defaults fills in the defaults of a valid config, for items of lists that it omits
+     * @param defaults adds the defaults to a valid config; used for list items that it omits
      * @throws SaccadeException of kind user if a list has no such item
      */
     ConfigNode.Mapping applyTo(
@@ -53,7 +53,7 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
         return config.mergedWith((ConfigNode.Mapping) replacement(config, complete, 0));
     }
 
-    /** Returns the tree to merge into the value at the first keys. */
+    /** Returns the tree to merge into the value at the first {@code depth} keys. */
     private ConfigNode replacement(
             ConfigNode old, Supplier<Optional<ConfigNode>> complete, int depth) {
         if (depth == keys.size()) {

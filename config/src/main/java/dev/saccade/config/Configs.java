@@ -18,15 +18,15 @@ import java.util.Optional;
  *
  * <p>Keys are the components of a record in snake case. The default of a missing key comes from the
  * selected {@link Variant}, else from the default of the enclosing record, else from {@link
- * Default}; otherwise the key is required. Components may be {@code int}, {@code long}, {@code
- * float}, {@code double}, {@code boolean}, {@link String}, {@link java.nio.file.Path}, enums (lower
- * snake case), records (also {@link Unwrapped}), {@link Optional}, {@link List}, {@link Map} with
- * string keys, and interfaces that extend {@link ComponentConfig}, whose record {@code type}
- * selects from all {@link ComponentProvider}s.
+ * Default}; otherwise the key is required. Record components may be {@code int}, {@code long},
+ * {@code float}, {@code double}, {@code boolean}, {@link String}, {@link java.nio.file.Path}, enums
+ * (lower snake case), records (also {@link Unwrapped}), {@link Optional}, {@link List}, {@link Map}
+ * with string keys, and interfaces that extend {@link ComponentConfig}; {@code type} selects their
+ * record from all {@link ComponentProvider}s.
  */
 public final class Configs {
 
-    /** Origin of settings of a program, for messages. */
+    /** Origin that messages name for settings passed by a program. */
     private static final Origin SETTINGS = new Origin("settings", 0, 0);
 
     private Configs() {}
@@ -46,8 +46,8 @@ public final class Configs {
     }
 
     /**
-     * Creates a record from settings and defaults; values are records or the Java form of YAML
-     * values.
+     * Creates a record from settings and defaults; values are records or the Java equivalents of
+     * YAML values.
      *
      * @throws SaccadeException of kind user that lists every problem
      */
@@ -99,7 +99,7 @@ public final class Configs {
     }
 
     /**
-     * Converts a config or a section of one to a record.
+     * Converts a config, or a section of it, to a record.
      *
      * @throws SaccadeException of kind user that lists every unknown key, wrong type, unknown
      *     component and invalid value with file, line and dotted key
@@ -114,8 +114,8 @@ public final class Configs {
     }
 
     /**
-     * Converts a record to a config without default values. Merging a different {@code type} or
-     * {@code variant} into it resets the defaults.
+     * Converts a record to a config without default values. A different {@code type} or {@code
+     * variant} merged into it later brings its own defaults.
      */
     public static ConfigNode.Mapping unbindChanges(Record value) {
         return Unbinding.changes(value);
@@ -132,7 +132,7 @@ public final class Configs {
     }
 
     /**
-     * Returns the components of a kind with default settings; omits those with required settings.
+     * Returns the components of a kind with default settings, except those with required settings.
      */
     public static <P extends ComponentConfig> List<P> defaults(Class<P> kind) {
         return registered(kind).values().stream()

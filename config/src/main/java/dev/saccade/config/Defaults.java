@@ -25,7 +25,7 @@ final class Defaults {
 
     static final ConfigNode.Mapping EMPTY = new ConfigNode.Mapping(Map.of(), Origin.DEFAULT);
 
-    /** Annotated defaults by component; cached, since configs nest. */
+    /** Annotated defaults by component; cached, because nested configs read them often. */
     private static final ClassValue<Map<String, Optional<Object>>> ANNOTATED =
             new ClassValue<>() {
                 @Override

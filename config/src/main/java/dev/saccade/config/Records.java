@@ -59,7 +59,7 @@ final class Records {
                 throw new IllegalArgumentException(refusal.getMessage(), refusal);
             }
             if (e.getCause() instanceof RuntimeException fault) {
-                throw new IllegalArgumentException(type.getName() + " fails: " + fault, fault);
+                throw new IllegalArgumentException(type.getName() + " failed: " + fault, fault);
             }
             throw broken(e.getCause(), type);
         } catch (ReflectiveOperationException e) {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Suggests names for misspelled ones. */
+/** Suggests known names for misspelled names. */
 public final class Suggestions {
 
     private Suggestions() {}

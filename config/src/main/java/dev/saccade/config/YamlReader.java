@@ -69,7 +69,7 @@ final class YamlReader {
     }
 
     /**
-     * Returns the document, {@link ConfigNode.Null} if it is empty.
+     * Returns the document, or {@link ConfigNode.Null} if it is empty.
      *
      * @param start origin of the first character, or of all values if it has no lines
      */
@@ -182,7 +182,7 @@ final class YamlReader {
         Map<String, ConfigNode> entries = new LinkedHashMap<>();
         for (Event event = next(); event.getEventId() != Event.ID.MappingEnd; event = next()) {
             if (!(event instanceof ScalarEvent key)) {
-                throw error(event, "got a list or map as key, expected a name");
+                throw error(event, "got a list or map as a key, expected a name");
             }
             rejectTag(event);
             Origin place = origin(key);

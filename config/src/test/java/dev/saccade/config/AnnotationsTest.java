@@ -79,7 +79,7 @@ class AnnotationsTest {
         assertRefused(Odd.class, "java.lang.IllegalArgumentException", "kind=2");
         assertRefused(Odd.class, "items[7]: too many", "kind=3", "items=[1, 2]");
         assertRefused(Odd.class, "kind: got 4", "kind=4");
-        assertRefused(Odd.class, "Odd fails: java.lang.IllegalStateException: no", "kind=5");
+        assertRefused(Odd.class, "Odd failed: java.lang.IllegalStateException: no", "kind=5");
     }
 
     private static void assertRefused(

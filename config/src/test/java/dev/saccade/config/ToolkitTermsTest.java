@@ -25,7 +25,7 @@ class ToolkitTermsTest {
                 "train_cfg: {max_epochs: 3} | '; train_cfg.max_epochs: in Saccade it is epochs'",
                 "oversample_thr: 1 | '; in Saccade it is oversample_threshold in data sets of type class_balanced'",
                 "deform_groups: 2 | '; only the neck dyhead has deformable convolutions, with one offset group'",
-                "norm_cfg: {type: GN} | '; components are normalized as in the original; some have a key norm or norm_groups'",
+                "norm_cfg: {type: GN} | '; components use the normalization of the original model; some have a key norm or norm_groups'",
                 "own: {thing: 3} | ''",
                 "train_cfg: {type: EpochBasedTrainLoop} | ''",
             })

@@ -24,14 +24,14 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Loads a model from a checkpoint with a DJL recipe, or from a checkpoint of a run. */
+/** Loads a model from a checkpoint and a recipe, or from a run's checkpoint. */
 final class CheckpointLoader extends BaseModelLoader {
 
     static final String ENGINE = "PyTorch";
 
     private final Optional<Path> checkpoint;
 
-    /** Creates the loader of a recipe. The criteria name its checkpoint. */
+    /** Creates the loader of a recipe. The criteria contain the checkpoint as an argument. */
     CheckpointLoader(MRL recipe) {
         this(recipe, Optional.empty());
     }
@@ -100,7 +100,7 @@ final class CheckpointLoader extends BaseModelLoader {
     }
 
     /**
-     * Returns the error for missing weights. If the criteria name this recipe, throws it at once;
+     * Returns the error for missing weights. If the criteria name this recipe, throws it instead;
      * otherwise DJL tries the next matching model.
      */
     private ModelNotFoundException missingWeights(Criteria<?, ?> criteria) {

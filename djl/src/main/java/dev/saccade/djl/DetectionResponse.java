@@ -19,7 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Detections.
+ * Converts detections to {@link DetectedObjects}.
  *
  * <p>Arrays: image height and width {@code [2]} int32, boxes {@code [N, 4]} float32 in pixels,
  * labels {@code [N]} int32 and scores {@code [N]} float32, descending; with masks also the number

@@ -27,9 +27,7 @@ final class ImageTranslator<I, O> implements Translator<I, O> {
     private final Function<NDList, O> toOutput;
     private final Function<SaccadeException, O> onError;
 
-    /**
-     * Creates a translator. {@code onError} returns the output for an image that cannot be read.
-     */
+    /** Creates a translator. {@code onError} creates the output for an unreadable image. */
     ImageTranslator(
             List<List<Transform>> pipelines,
             Function<I, ImageSource> toImage,

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Lists the recipes for DJL, with task, license and published metrics, without files. */
+/** Lists the recipes for DJL with task, license and published metrics, but no files. */
 final class RecipeRepository extends AbstractRepository {
 
     private static final String VERSION = "0.1.0";
@@ -96,7 +96,7 @@ final class RecipeRepository extends AbstractRepository {
                 .orElse(null);
     }
 
-    /** Does nothing, because recipes are in the library. */
+    /** Does nothing, because recipes are part of the library. */
     @Override
     public void prepare(Artifact artifact, Progress progress) {}
 

@@ -8,7 +8,7 @@ import dev.saccade.core.structures.Size;
 
 import java.util.List;
 
-/** Converts predictions to one of DJL's types, via exact arrays that the block returns. */
+/** Converts predictions to one of DJL's types; the block returns them as lossless arrays. */
 interface ResponseFormat<P> {
 
     /** Returns the model type for messages. */

@@ -22,9 +22,9 @@ import java.util.Optional;
  * Creates the block of a checkpoint, including its weights. Set DJL's option {@code hasParameter}
  * to {@code false}, because no other parameters exist.
  *
- * <p>Arguments: {@value #CHECKPOINT}, an absolute file or one in the model folder, optional if the
- * model path is the file; {@value #RECIPE}, the name of a recipe, for checkpoints that do not
- * describe their model; and {@value #THRESHOLD}.
+ * <p>Arguments: {@value #CHECKPOINT}, an absolute path or a file in the model folder, optional if
+ * the model path is the checkpoint; {@value #RECIPE}, the name of a recipe, for checkpoints that do
+ * not describe their model; and {@value #THRESHOLD}.
  *
  * <p>Use the translators of {@link SaccadeTranslatorFactory}.
  */
@@ -83,7 +83,7 @@ public final class SaccadeBlockFactory implements BlockFactory {
         Path file = folder.resolve(name);
         if (!Files.isRegularFile(file)) {
             throw SaccadeException.user(
-                    "%s: no such file; the argument %s names the checkpoint", file, CHECKPOINT);
+                    "%s: no such file; set the argument %s to the checkpoint", file, CHECKPOINT);
         }
         return file;
     }

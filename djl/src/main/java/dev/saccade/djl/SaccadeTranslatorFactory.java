@@ -35,8 +35,8 @@ import java.util.function.Function;
  * {@link Input} and {@link Output}: the request contains an image file, the response is DJL's JSON
  * of the same objects.
  *
- * <p>The argument {@code tta} names the test-time augmentation, one of {@code data.tta} in the
- * config; the default is none.
+ * <p>The argument {@code tta} selects a test-time augmentation from {@code data.tta} in the config;
+ * by default there is none.
  *
  * <p>Translators are stateless and thread-safe.
  */
@@ -64,15 +64,15 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
     /**
      * {@inheritDoc}
      *
-     * @throws SaccadeException of kind user, if the model is not from Saccade, or does not return
-     *     this type
+     * @throws SaccadeException of kind user, if the model is not a Saccade model, or does not
+     *     return this type
      */
     @Override
     public <I, O> Translator<I, O> newInstance(
             Class<I> input, Class<O> output, Model model, Map<String, ?> arguments) {
         if (!(model.getBlock() instanceof PredictionBlock<?> block)) {
             throw SaccadeException.user(
-                    "%s: is not a Saccade model; set the argument blockFactory=%s",
+                    "%s: not a Saccade model; set the argument blockFactory=%s",
                     model.getName(), SaccadeBlockFactory.class.getName());
         }
         if (arguments.containsKey("views")) {

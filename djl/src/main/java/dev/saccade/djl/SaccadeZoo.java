@@ -16,7 +16,7 @@ import java.util.Set;
 /**
  * Saccade's models for DJL's {@link ai.djl.repository.zoo.Criteria}.
  *
- * <p>DJL finds this zoo of all recipes automatically. It contains no weights and downloads none;
+ * <p>DJL finds this zoo of all recipes automatically. It neither contains nor downloads weights;
  * pass a checkpoint as an argument:
  *
  * <pre>{@code
@@ -51,7 +51,7 @@ public final class SaccadeZoo extends ModelZoo {
     /**
      * Returns a zoo with a single checkpoint of a run, which needs neither factories nor options.
      *
-     * @param checkpoint the file, or a folder with no other checkpoint in it
+     * @param checkpoint the file, or a folder that contains no other checkpoint
      * @throws SaccadeException of kind user, if the file cannot be read or does not describe its
      *     model
      */

@@ -11,7 +11,7 @@ import dev.saccade.core.structures.Size;
 import java.util.Arrays;
 import java.util.List;
 
-/** Label maps; as an array {@code [H, W]} int32. */
+/** Converts label maps to {@link CategoryMask}; the array is {@code [H, W]} int32. */
 final class SegmentationResponse implements ResponseFormat<LabelMap> {
 
     @Override

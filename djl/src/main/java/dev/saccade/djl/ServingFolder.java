@@ -25,8 +25,8 @@ public final class ServingFolder {
     /**
      * Writes a folder.
      *
-     * @param checkpoint of a run
-     * @param folder missing or empty
+     * @param checkpoint a run's checkpoint
+     * @param folder a new or empty folder
      * @throws SaccadeException of kind user, if the checkpoint does not describe its model, or the
      *     folder is not empty
      */

@@ -32,7 +32,7 @@ import java.util.List;
  * task-aware attention on the levels of a pyramid.
  *
  * <p>If a level has more than twice the rows or columns of the next level, the excess at the bottom
- * or right is cropped for the next level.
+ * or right is ignored in computing the next level.
  */
 public final class DyHead extends Neck {
 
@@ -175,8 +175,8 @@ public final class DyHead extends Neck {
         }
 
         /**
-         * Takes the first values of each image in the shape of a coarser map, like mmcv's operator,
-         * with which the released weights were trained.
+         * Returns the first values of each image in the shape of a coarser map, like mmcv's
+         * operator, with which the released weights were trained.
          */
         private static NDArray firstValues(NDArray x, NDArray map) {
             Shape shape = x.getShape();
@@ -200,7 +200,7 @@ public final class DyHead extends Neck {
     private final List<Block> blocks = new ArrayList<>();
 
     /**
-     * Creates a dynamic head without weights.
+     * Creates an uninitialized dynamic head.
      *
      * @throws IllegalArgumentException if channels differ or a stride is not twice the previous one
      */

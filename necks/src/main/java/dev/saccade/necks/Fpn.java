@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Feature pyramid network (Lin et al. 2017), as mmdetection's {@code FPN}. */
+/** Feature pyramid network (Lin et al. 2017), like mmdetection's {@code FPN}. */
 public final class Fpn extends Neck {
 
     /** Source of the extra levels. */
@@ -65,7 +65,7 @@ public final class Fpn extends Neck {
         }
     }
 
-    private static final Script ADD_ENLARGED =
+    private static final Script ADD_UPSAMPLED =
             Script.compile(
                     "(fine: Tensor, coarse: Tensor) -> Tensor",
                     """
@@ -79,13 +79,13 @@ public final class Fpn extends Neck {
     private final List<ConvModule> convs = new ArrayList<>();
 
     /**
-     * Creates an FPN without weights.
+     * Creates an uninitialized FPN.
      *
      * @throws IllegalArgumentException if there are too few levels, or levels with the same stride
      */
     public Fpn(Config config, List<FeatureInfo> inputs) {
         int start = config.startLevel();
-        String levels = "less than the %s levels of the backbone";
+        String levels = "a level below %s, the number of backbone levels";
         Checks.require(start < inputs.size(), "start_level", start, levels, inputs.size());
         this.config = config;
         int used = inputs.size() - start;
@@ -134,7 +134,7 @@ public final class Fpn extends Neck {
             merged.add(laterals.get(i).apply(inputs.get(config.startLevel() + i)));
         }
         for (int i = laterals.size() - 1; i > 0; i--) {
-            ADD_ENLARGED.run(merged.get(i - 1), merged.get(i));
+            ADD_UPSAMPLED.run(merged.get(i - 1), merged.get(i));
         }
         List<NDArray> outputs = new ArrayList<>();
         for (int i = 0; i < laterals.size(); i++) {

@@ -35,9 +35,9 @@ public final class SequentialNeck extends Neck {
     private final List<Neck> necks = new ArrayList<>();
 
     /**
-     * Creates the necks without weights.
+     * Creates the uninitialized necks.
      *
-     * @throws IllegalArgumentException that names the neck if one does not fit the previous one
+     * @throws IllegalArgumentException that names a neck, if it does not fit the previous neck
      */
     public SequentialNeck(Config config, List<FeatureInfo> inputs) {
         List<FeatureInfo> features = inputs;

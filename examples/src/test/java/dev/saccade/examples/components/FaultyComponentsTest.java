@@ -83,14 +83,16 @@ class FaultyComponentsTest {
                 "loss_cls={type: faulty_loss} | loss_cls faulty_loss: got float32 of shape (",
                 "loss_cls={type: faulty_loss, fault: type} | loss_cls faulty_loss: got float64",
                 "assigner={type: faulty_assigner, missing: 1} | assigner faulty_assigner: got"
-                        + " gtInds of int64 (",
+                        + " gtInds of type int64 and shape (",
                 "assigner={type: faulty_assigner, index: 9} | got 9 in gtInds",
                 "assigner={type: faulty_assigner, index: -2} | got -2 in gtInds",
-                "sampler={type: faulty_sampler} | sampler faulty_sampler: got negMask of boolean (",
-                "sampler={type: faulty_sampler, fault: type} | got posMask of int64 (",
+                "sampler={type: faulty_sampler} | sampler faulty_sampler: got negMask of type"
+                        + " boolean and shape (",
+                "sampler={type: faulty_sampler, fault: type} | got posMask of type int64 and"
+                        + " shape (",
                 "sampler={type: faulty_sampler, fault: all} | priors in posMask that are not"
                         + " assigned to an object",
-                "sampler={type: faulty_sampler, fault: many} | priors, expected at most num 10",
+                "sampler={type: faulty_sampler, fault: many} | priors, expected at most num=10",
             })
     void reportsMismatchWithType(String setting, String output) {
         String unset = setting.substring(0, setting.indexOf('=')) + "=null";

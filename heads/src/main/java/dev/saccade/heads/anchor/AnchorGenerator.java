@@ -48,13 +48,13 @@ public final class AnchorGenerator {
     private final ImmutableList<Integer> strides;
     private final ImmutableList<Boxes> base;
 
-    /** Rejects more anchors per cell than memory allows; published models use nine. */
+    /** Rejects more than 256 anchors per cell, to limit memory; published models use nine. */
     public static void check(String key, int scales, int ratios) {
         Checks.require(
                 scales * ratios <= MAX_PER_CELL,
                 key,
                 ratios + " values",
-                "at most %s anchors per cell; %s scales result in %s",
+                "at most %s anchors per cell; with %s scales, these ratios result in %s",
                 MAX_PER_CELL,
                 scales,
                 scales * ratios);
@@ -139,8 +139,8 @@ public final class AnchorGenerator {
     }
 
     /**
-     * Returns {@code [H * W * A, 4]} float32 corners of a level from its {@code [A, 4]} base
-     * anchors.
+     * Returns the anchors of a level from its {@code [A, 4]} base anchors, as {@code [H * W * A,
+     * 4]} float32 corners.
      *
      * @throws SaccadeException of kind user if there are too many anchors
      */
@@ -163,8 +163,8 @@ public final class AnchorGenerator {
     }
 
     /**
-     * Returns the cells of a level that cover an image of size {@code padded}; others are not
-     * trained.
+     * Returns the height and width, in cells, of the part of a level that covers a padded image;
+     * other cells are not trained.
      */
     public Size validGrid(int level, Size grid, Size padded) {
         int stride = strides.get(level);

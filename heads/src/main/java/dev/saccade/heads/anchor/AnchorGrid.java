@@ -37,14 +37,14 @@ public final class AnchorGrid {
         this.generator = generator;
         this.grids = ImmutableList.copyOf(grids);
         perLevel = new int[grids.size()];
-        ImmutableList.Builder<NDArray> laid = ImmutableList.builder();
+        ImmutableList.Builder<NDArray> all = ImmutableList.builder();
         NDArray base = generator.baseAnchors(manager);
         for (int l = 0; l < perLevel.length; l++) {
             NDArray level = generator.anchors(base.get(l), l, grids.get(l));
             perLevel[l] = Math.toIntExact(level.getShape().get(0));
-            laid.add(level);
+            all.add(level);
         }
-        levels = laid.build();
+        levels = all.build();
         anchors = Tensors.concat(new NDList(levels), 0);
     }
 
@@ -73,7 +73,7 @@ public final class AnchorGrid {
 
     /**
      * Returns the anchors that extend at most {@code allowedBorder} pixels beyond an image
-     * (negative: no limit); empty if all of them do.
+     * (negative: no limit); empty if all anchors do.
      */
     public Optional<Inside> inside(ImageInfo image, double allowedBorder) {
         NDList positions = new NDList();

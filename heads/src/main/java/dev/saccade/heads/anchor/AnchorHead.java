@@ -47,7 +47,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Base class of heads that classify and regress anchors, as mmdetection's {@code AnchorHead}.
+ * Base class of heads that classify and regress anchors, like mmdetection's {@code AnchorHead}.
  *
  * <p>Inference computes the maps ({@link #apply}), keeps and decodes the best anchors of each level
  * ({@link #candidates}), and runs {@link #select}. With test-time augmentation, the candidates of
@@ -63,8 +63,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
      * @param centerOffset anchor center offset within a cell, in strides: 0 in most of
      *     mmdetection's recipes, 0.5 for the cell center
      * @param regDecodedBbox whether {@code loss_bbox} compares decoded boxes
-     * @param allowedBorder maximum distance of trained anchors outside of the image; negative: no
-     *     limit
+     * @param allowedBorder how far trained anchors may extend beyond the image, in pixels;
+     *     negative: no limit
      */
     public record Settings(
             @Default("256") int featChannels,
@@ -131,7 +131,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     /**
      * Creates the anchors ({@code scales} in strides); subclasses add the layers.
      *
-     * @throws IllegalArgumentException if the levels differ in channels, as they share the layers
+     * @throws IllegalArgumentException if levels differ in channels, because they share layers
      */
     protected AnchorHead(
             Settings settings, List<Double> scales, List<FeatureInfo> features, int numClasses) {
@@ -156,7 +156,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
                         settings.bboxCoder(), settings.lossBbox(), settings.regDecodedBbox());
     }
 
-    /** Returns the number of logits per anchor, K: C, or C + 1 with softmax. */
+    /** Returns K, the number of logits per anchor: C, or C + 1 with softmax. */
     protected final int clsOutChannels() {
         return settings.lossCls().outChannels(numClasses);
     }
@@ -167,7 +167,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Computes the maps of one level {@code [N, channels, H, W]}.
+     * Computes the output maps of one level from its features {@code [N, channels, H, W]}.
      *
      * @return {@code [N, A * K, H, W]} class logits, {@code [N, A * 4, H, W]} bbox deltas, and the
      *     maps of additional branches
@@ -360,7 +360,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Returns the {@code nmsPre} anchors of a level whose best class has the highest scores.
+     * Returns the {@code nmsPre} anchors of a level with the highest best-class scores.
      *
      * @return {@code [N, R, C]} scores, {@code [N, R, 4]} bbox deltas and {@code [N, R, 4]} corners
      */

@@ -44,7 +44,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
             GtInstances objects) {
 
         /**
-         * Maps targets of the inside anchors (empty: all) back to all anchors, as mmdetection's
+         * Maps targets of the inside anchors (empty: all) back to all anchors, like mmdetection's
          * {@code unmap}.
          */
         static ImageTargets of(
@@ -80,8 +80,8 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
                     """);
 
     /**
-     * Labels, weights, positive mask and object index, each {@code [N, anchors]}; corners of all
-     * objects after an empty row; divisor.
+     * Returns labels, weights, positive mask and object index, each {@code [N, anchors]}; corners
+     * of all objects, after an empty row; and the divisor.
      */
     private static final ScriptTemplate JOIN =
             ScriptTemplate.of(

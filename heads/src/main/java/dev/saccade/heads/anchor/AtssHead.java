@@ -84,7 +84,7 @@ public final class AtssHead extends DenseHead {
         }
     }
 
-    /** Top-scoring (anchor, class) pairs, one row each with score 0 for all other classes. */
+    /** Top-scoring (anchor, class) pairs, one per row; the scores of other classes are 0. */
     private static final ScriptTemplate TOP =
             ScriptTemplate.of(
                     "(scores: Tensor, centerness: Tensor, deltas: Tensor, anchors: Tensor)"

@@ -35,9 +35,9 @@ public abstract class DenseHead extends AnchorHead {
     /**
      * Settings shared by all one-stage heads.
      *
-     * @param stackedConvs convolutions of each tower; 0 after DyHead
+     * @param stackedConvs number of convolutions per tower; 0 after DyHead
      * @param normGroups groups of the group normalization after each convolution; 0 for none
-     * @param predKernelSize kernel size of the predicting convolutions, odd
+     * @param predKernelSize odd kernel size of the prediction convolutions
      * @param octaveBaseScale size of the smallest anchor in strides
      */
     public record Settings(
@@ -104,10 +104,7 @@ public abstract class DenseHead extends AnchorHead {
     private final Conv2d cls;
     private final Conv2d reg;
 
-    /**
-     * Creates the layers; they are called {@code bbox_head.NAME_cls} and {@code
-     * bbox_head.NAME_reg}.
-     */
+    /** Creates the layers, named {@code bbox_head.NAME_cls} and {@code bbox_head.NAME_reg}. */
     protected DenseHead(
             String name, Settings settings, List<FeatureInfo> features, int numClasses) {
         super(

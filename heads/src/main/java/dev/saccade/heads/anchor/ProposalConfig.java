@@ -15,7 +15,7 @@ import dev.saccade.heads.box.ScoredBoxes;
 import java.util.List;
 
 /**
- * Selects region proposals as mmdetection 2.14 and later. Earlier versions, and the papers, keep
+ * Selects region proposals like mmdetection 2.14 and later. Earlier versions, and the papers, keep
  * proposals with zero area.
  *
  * @param nmsPre number of top-scoring anchors per level to keep before NMS

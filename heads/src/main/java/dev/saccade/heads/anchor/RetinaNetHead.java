@@ -7,7 +7,7 @@ import dev.saccade.core.conversion.CheckpointRules;
 
 import java.util.List;
 
-/** RetinaNet head (Lin et al. 2017), as mmdetection's {@code RetinaHead}. */
+/** RetinaNet head (Lin et al. 2017), like mmdetection's {@code RetinaHead}. */
 public final class RetinaNetHead extends DenseHead {
 
     @Component("retinanet")

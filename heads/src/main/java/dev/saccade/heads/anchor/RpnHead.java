@@ -29,7 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Region proposal network (Ren et al. 2015) on a pyramid, as mmdetection's {@code RPNHead}. */
+/** Region proposal network (Ren et al. 2015) on a pyramid, like mmdetection's {@code RPNHead}. */
 public final class RpnHead extends AnchorHead {
 
     /**
@@ -108,9 +108,7 @@ public final class RpnHead extends AnchorHead {
         return config.testProposals().select(candidates);
     }
 
-    /**
-     * Returns training proposals, best first, in the coordinates of the network input; no gradient.
-     */
+    /** Returns training proposals without gradient, best first, in network input coordinates. */
     public Detections trainProposals(List<NDList> maps, ImageMetas metas) {
         ProposalConfig proposals = config.trainProposals();
         Supplier<Detections> select =

@@ -13,7 +13,7 @@ import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.script.DynamicShapes;
 
 /**
- * The objects assigned to the priors of an image, as mmdetection's {@code AssignResult}.
+ * The objects assigned to the priors of an image, like mmdetection's {@code AssignResult}.
  *
  * @param gtInds {@code [N]} int64: -1 ignored, 0 background, k + 1 object k
  * @param maxOverlaps {@code [N]} float32: largest IoU with an object; 0 without objects
@@ -21,7 +21,7 @@ import dev.saccade.core.ops.script.DynamicShapes;
 public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
 
     /**
-     * Runs an assigner and checks its result; values only if that does not stall a GPU.
+     * Runs an assigner and checks its result. Checks values only if that does not stall a GPU.
      *
      * @throws SaccadeException of kind user that names the assigner
      */
@@ -47,7 +47,7 @@ public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
     static void requireShape(String part, String name, NDArray array, DataType type, Shape shape) {
         if (array.getDataType() != type || !array.getShape().equals(shape)) {
             throw SaccadeException.user(
-                    "%s: got %s of %s %s, expected %s %s, one for each prior",
+                    "%s: got %s of type %s and shape %s, expected %s %s, one value for each prior",
                     part, name, array.getDataType(), array.getShape(), type, shape);
         }
     }

@@ -15,19 +15,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Adaptive training sample selection (Zhang et al. 2020), as mmdetection's {@code ATSSAssigner}.
+ * Adaptive training sample selection (Zhang et al. 2020), like mmdetection's {@code ATSSAssigner}.
  *
  * <p>Candidates of an object are the {@code topk} anchors of each level with the nearest centers. A
  * candidate is positive if its IoU is at least mean plus standard deviation over all candidates,
  * and its center lies more than 0.01 pixels inside of the box. An anchor that is positive for
- * several objects gets the one with the largest IoU, the first on ties. All other anchors are
- * background.
+ * several objects is assigned to the object with the largest IoU, the first on ties. All other
+ * anchors are background.
  *
  * <p>A single candidate has no standard deviation and is not positive.
  *
  * @param topk candidates per level; fewer if the level has fewer anchors
  * @param ignoreIofThr anchors with a larger fraction inside an ignored region are ignored, and
- *     become candidates only if too few others exist; values of 0 or less disable this
+ *     become candidates only if there are too few other anchors; 0 or less disables this
  */
 @Component("atss")
 public record AtssAssigner(@Default("9") int topk, @Default("-1") double ignoreIofThr)

@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * Detections of a batch on the device, best first. The number per image is known on the device
- * only; rows after the last detection have zero area, label 0 and score minus infinity.
+ * Detections of a batch on the device, best first. The number of detections per image is known only
+ * on the device; rows after the last detection have zero area, label 0 and score minus infinity.
  *
  * @param boxes {@code [B, M, 4]} float32 corners
  * @param labels {@code [B, M]} int64, from 0
@@ -39,7 +39,7 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
                     return torch.lt(torch.unsqueeze(column, 0), torch.unsqueeze(counts, 1))
                     """);
 
-    /** Reads M in the script, because it differs between images. */
+    /** Reads M in the script, because it depends on the images. */
     private static final Script IMAGE_INDICES =
             Script.compile(
                     "(indices: Tensor, scores: Tensor) -> Tensor",
@@ -119,7 +119,7 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
         int most = maxPerImage();
         int images = Math.toIntExact(counts.size());
         NDList columns = new NDList(toFloats(labels), scores, toFloats(validMask()));
-        // One array: every copy to the host waits for the GPU.
+        // Copies a single array, because every copy to the host waits for the GPU.
         float[] rows = Tensors.readFloats(boxes.concat(NDArrays.stack(columns, 2), 2));
         List<Instances> found = new ArrayList<>();
         for (int n = 0; n < images; n++) {

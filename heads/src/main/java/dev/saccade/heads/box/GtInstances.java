@@ -40,14 +40,14 @@ public record GtInstances(NDArray boxes, NDArray labels, NDArray ignored) {
                         0,
                         boxes.stream().mapToInt(Boxes::size).toArray());
         int[] all = Ints.concat(labels.toArray(int[][]::new));
-        NDList shown =
+        NDList split =
                 Priors.split(
                         Tensors.of(manager, all, new Shape(all.length)),
                         0,
                         labels.stream().mapToInt(each -> each.length).toArray());
         ImmutableList.Builder<GtInstances> objects = ImmutableList.builder();
         for (int n = 0; n < images.size(); n++) {
-            objects.add(new GtInstances(corners.get(2 * n), shown.get(n), corners.get(2 * n + 1)));
+            objects.add(new GtInstances(corners.get(2 * n), split.get(n), corners.get(2 * n + 1)));
         }
         return objects.build();
     }

@@ -10,7 +10,7 @@ import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.vision.Nms;
 
 /**
- * NMS per class, as mmdetection's {@code multiclass_nms}; scores must be greater than {@code
+ * NMS per class, like mmdetection's {@code multiclass_nms}; scores must be greater than {@code
  * score_thr}.
  */
 @Component("nms")

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Sizes, scales and flips of a batch, to convert boxes on the device exactly as {@link ImageInfo}.
+ * Sizes, scales and flips of a batch; converts boxes on the device exactly like {@link ImageInfo}.
  *
  * @param limits {@code [B, 4]} float32: width, height, width, height before padding
  * @param scale {@code [B, 4]} float32: scale of x, y, x, y; empty if not scaled
@@ -57,7 +57,7 @@ public record ImageMetas(NDArray limits, Optional<NDArray> scale, Optional<NDArr
                 flipped);
     }
 
-    /** Returns one batch of one image for each view. */
+    /** Returns the metas of each view, as a batch of one image. */
     public static List<ImageMetas> ofViews(NDManager manager, List<ImageInfo> images) {
         return images.stream().map(image -> of(manager, List.of(image))).toList();
     }

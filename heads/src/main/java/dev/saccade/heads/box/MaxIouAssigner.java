@@ -14,13 +14,13 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.vision.MaxIouAssign;
 
 /**
- * Assigns objects to priors by IoU, as mmdetection's {@code MaxIoUAssigner}, including ties.
+ * Assigns objects to priors by IoU, like mmdetection's {@code MaxIoUAssigner}, including ties.
  *
  * <p>Low-quality matches (the best priors of an object, at any IoU) override earlier assignments;
- * of two objects the later one wins. As in mmdetection, {@code min_pos_iou: 0} assigns an object
- * that overlaps no prior to every prior that does not overlap it.
+ * if two objects match a prior, the later object wins. As in mmdetection, {@code min_pos_iou: 0}
+ * assigns an object that overlaps no prior to every prior that does not overlap it.
  *
- * @param negIouThr IoU range of background; priors in neither range are ignored
+ * @param negIouThr IoU range of background; other priors below {@code pos_iou_thr} are ignored
  * @param minPosIou minimum IoU of a low-quality match
  * @param gtMaxAssignAll whether all priors with the maximum IoU match, instead of the first
  * @param ignoreIofThr priors with a larger IoF with an ignored region are ignored; 0 or less

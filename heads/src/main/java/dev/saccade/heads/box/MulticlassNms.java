@@ -7,14 +7,14 @@ import dev.saccade.core.components.ComponentConfig;
 /**
  * Selects detections from scored boxes, such as {@code nms: {type: soft_nms, sigma: 0.5}}.
  *
- * <p>Missing boxes have score minus infinity. Arrays are on the device of the features; reading
- * values on the host waits for the GPU.
+ * <p>Rows without a box have score minus infinity. Arrays are on the device of the features;
+ * reading values on the host waits for the GPU.
  */
 public interface MulticlassNms extends ComponentConfig {
 
     /**
-     * Detections with current scores; {@code keep [B, M]} is {@code row * C + class} among the
-     * scores, 0 after the last one of an image.
+     * Detections with their new scores; {@code keep [B, M]} holds score indices {@code row * C +
+     * class}, and 0 after the last detection of an image.
      */
     record Kept(Detections detections, NDArray keep) {}
 

@@ -10,8 +10,8 @@ import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.ops.script.Script;
 
 /**
- * Indices where a mask is true. With dynamic shapes ({@link DynamicShapes}) these are exact; with
- * fixed shapes, unused slots hold fillers of weight 0. Weighted sums are the same either way.
+ * Indices where a mask is true. With dynamic shapes ({@link DynamicShapes}) the indices are exact;
+ * with fixed shapes, unused slots hold fillers of weight 0. Weighted sums are the same either way.
  *
  * @param indices {@code [P]} int64; arbitrary for fillers
  * @param weights {@code [P]} float32: 1, or 0 for fillers
@@ -47,13 +47,13 @@ public record Positions(NDArray indices, NDArray weights) {
                     return (found, torch.to(there, 6))
                     """);
 
-    /** Returns where a {@code [N]} mask is true, ascending; all positions if shapes are fixed. */
+    /** Returns the indices where a {@code [N]} mask is true, or all if shapes are fixed. */
     public static Positions where(NDArray mask) {
         return DynamicShapes.areAllowedFor(mask) ? exactly(mask.nonzero()) : of(ALL.runAll(mask));
     }
 
     /**
-     * Returns where one {@code [N]} mask is true, then where a disjoint one is, each ascending.
+     * Returns the indices where one {@code [N]} mask is true, then those of a disjoint mask.
      *
      * @param max maximum number of true values of both; the number of slots if shapes are fixed
      */

@@ -5,8 +5,8 @@ import dev.saccade.core.components.Component;
 import java.util.SplittableRandom;
 
 /**
- * Trains on all positive and background priors, as mmdetection's {@code PseudoSampler}. Losses are
- * averaged over the positive priors.
+ * Trains on all positive and background priors, like mmdetection's {@code PseudoSampler}. Losses
+ * are averaged over the positive priors.
  */
 @Component("pseudo")
 public record PseudoSampler() implements BaseSampler {

@@ -14,11 +14,11 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * Samples priors at random, as mmdetection's {@code RandomSampler}. Losses are averaged over all
+ * Samples priors at random, like mmdetection's {@code RandomSampler}. Losses are averaged over all
  * samples.
  *
  * @param num priors per image
- * @param negPosUb maximum number of negatives per positive; negative for no limit
+ * @param negPosUb maximum number of negatives per positive; below 0 for no limit
  */
 @Component("random")
 public record RandomSampler(
@@ -30,7 +30,7 @@ public record RandomSampler(
 
     /**
      * Ranks priors by a hash of seed and index (Wellons' lowbias32 without the last step, which
-     * changes the lower bits), with the index in the low bits to avoid ties; takes the largest.
+     * changes only low bits), with the index in the low bits to avoid ties; selects the largest.
      * Integer arithmetic gives the same result on every device.
      */
     private static final ScriptTemplate SAMPLE =

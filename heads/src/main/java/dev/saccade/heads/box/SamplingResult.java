@@ -16,12 +16,12 @@ import java.util.SplittableRandom;
 /**
  * The sampled priors of an image, as {@code [N]} boolean masks.
  *
- * @param avgFactorWithNeg whether losses are averaged over both, instead of the positives
+ * @param avgFactorWithNeg whether losses are averaged over both masks, instead of positives only
  */
 public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactorWithNeg) {
 
     /**
-     * Runs a sampler and checks its result; values only if that does not stall a GPU.
+     * Runs a sampler and checks its result. Checks values only if that does not stall a GPU.
      *
      * @throws SaccadeException of kind user that names the sampler
      */
@@ -49,7 +49,7 @@ public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactor
             }
             if (counts[1] > sampler.num()) {
                 throw SaccadeException.user(
-                        "sampler %s: got %d priors, expected at most num %d",
+                        "sampler %s: got %d priors, expected at most num=%d",
                         sampler.type(), counts[1], sampler.num());
             }
         }

@@ -14,8 +14,8 @@ import java.util.function.UnaryOperator;
 /**
  * Decoded boxes of a batch with class scores, before selection.
  *
- * @param boxes {@code [B, R, 4]} float32 corners, or {@code [B, R * C, 4]} class-specific, class
- *     fastest
+ * @param boxes {@code [B, R, 4]} float32 corners, or {@code [B, R * C, 4]} if class-specific, with
+ *     C varying fastest
  * @param scores {@code [B, R, C]} float32 class probabilities
  */
 public record ScoredBoxes(NDArray boxes, NDArray scores) {
@@ -42,7 +42,7 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
         return new ScoredBoxes(Tensors.concat(boxes, 1), Tensors.concat(scores, 1));
     }
 
-    /** Returns the scores with transformed boxes. */
+    /** Returns a copy with transformed boxes. */
     public ScoredBoxes mapBoxes(UnaryOperator<NDArray> change) {
         return new ScoredBoxes(change.apply(boxes), scores);
     }

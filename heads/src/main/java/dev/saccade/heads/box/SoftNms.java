@@ -15,7 +15,7 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * Soft-NMS (Bodla et al. 2017), as mmcv's {@code soft_nms} and {@code batched_nms}, including ties.
+ * Soft-NMS (Bodla et al. 2017), like mmcv's {@code soft_nms} and {@code batched_nms} even in ties.
  *
  * <p>Runs in Java in float32 after one copy to the host. As in mmcv, the first selected box may
  * score less than {@code min_score}. Zero-area boxes overlap nothing; in mmcv their scores become
@@ -26,7 +26,7 @@ import java.util.stream.IntStream;
  * @param minScore drops boxes whose decayed score is smaller
  * @param offset added to widths and heights, in pixels: 1 for inclusive integer corners
  * @param splitThr with at least this many boxes per image, classes are processed one by one
- * @param classAgnostic whether classes decay each other; only below {@code split_thr}
+ * @param classAgnostic whether boxes decay scores of other classes; only below {@code split_thr}
  */
 @Component("soft_nms")
 public record SoftNms(
@@ -41,7 +41,7 @@ public record SoftNms(
         @Default("false") boolean classAgnostic)
         implements MulticlassNms {
 
-    /** Factor of the score of an overlapping box. */
+    /** Factor that multiplies the score of an overlapping box. */
     public enum Method {
         /** 1 - IoU. */
         LINEAR,
@@ -194,7 +194,7 @@ public record SoftNms(
             return best;
         }
 
-        /** Decays the scores of all later rows; the last row replaces a dropped one. */
+        /** Decays the scores of all later rows; the last row replaces a dropped row. */
         private void decayScores(int selected) {
             int i = selected + 1;
             while (i < end) {

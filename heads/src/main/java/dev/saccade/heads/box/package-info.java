@@ -1,5 +1,5 @@
 /**
- * Assigners, samplers, box coders and NMS. Custom ones are records that implement one of the
+ * Assigners, samplers, box coders and NMS. Custom components are records that implement one of the
  * interfaces and are listed in a {@link dev.saccade.core.components.ComponentProvider}.
  */
 package dev.saccade.heads.box;

@@ -13,11 +13,11 @@ public interface BoxLoss extends ComponentConfig {
      * @param pred {@code [P, 4]} float32: corners in pixels with {@code reg_decoded_bbox}, else
      *     deltas
      * @param target {@code [P, 4]} float32, in the same form
-     * @param weight {@code [P, 4]} float32; losses of whole boxes use the mean of the four
+     * @param weight {@code [P, 4]} float32; losses of whole boxes use the row mean
      */
     NDArray sum(NDArray pred, NDArray target, NDArray weight);
 
-    /** Returns whether the loss compares corners, so that it requires decoded boxes. */
+    /** Returns whether the loss compares corners and thus requires decoded boxes. */
     default boolean comparesBoxes() {
         return false;
     }

@@ -9,7 +9,7 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 
 /**
- * Cross entropy of classes, as mmdetection's: per-class sigmoids, or one softmax with background.
+ * Cross entropy of classes, like mmdetection's: per-class sigmoids, or one softmax with background.
  */
 @Component("cross_entropy")
 public record CrossEntropyLoss(

@@ -6,7 +6,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.ops.Functional;
 
-/** Binary cross entropy of mask pixels, as mmdetection's {@code mask_cross_entropy}. */
+/** Binary cross entropy of mask pixels, like mmdetection's {@code mask_cross_entropy}. */
 public record MaskCrossEntropy(double lossWeight) {
 
     /** Selects the masks {@code [N, H, W]} of {@code [N]} labels from {@code [N, C, H, W]} maps. */
@@ -20,8 +20,8 @@ public record MaskCrossEntropy(double lossWeight) {
     }
 
     /**
-     * Returns the weighted sum over the pixels of the masks of the labeled classes, times the loss
-     * weight; a scalar, 0 without masks.
+     * Returns the weighted sum over the mask pixels of the labeled classes, times the loss weight:
+     * a scalar, 0 without masks.
      *
      * @param logits {@code [N, C, H, W]}
      * @param targets {@code [N, H, W]} in [0, 1]

@@ -28,7 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Classifies regions and regresses their boxes, as mmdetection's {@code ConvFCBBoxHead}. */
+/** Classifies regions and regresses their boxes, like mmdetection's {@code ConvFCBBoxHead}. */
 public final class BoxHead extends Module {
 
     /**
@@ -66,7 +66,7 @@ public final class BoxHead extends Module {
         }
     }
 
-    private static final Script OF_LABEL =
+    private static final Script BY_LABEL =
             Script.compile(
                     "(deltas: Tensor, positions: Tensor, labels: Tensor) -> Tensor",
                     """
@@ -78,8 +78,8 @@ public final class BoxHead extends Module {
                     return torch.index_select(torch.reshape(each, [-1, 4]), 0, rows)
                     """);
 
-    /** Deltas of the given labels; of the best class where the label is background. */
-    private static final Script OF_CLASS =
+    /** Selects the deltas of the given labels, or of the best class for background. */
+    private static final Script BY_LABEL_OR_BEST =
             Script.compile(
                     "(deltas: Tensor, logits: Tensor, labels: Tensor) -> Tensor",
                     """
@@ -104,7 +104,7 @@ public final class BoxHead extends Module {
     private final Linear cls;
     private final Linear reg;
 
-    /** Creates a head without weights for regions {@code [channels, size, size]}. */
+    /** Creates an uninitialized head for regions {@code [channels, size, size]}. */
     BoxHead(Config config, int channels, int size, int numClasses) {
         this.config = config;
         this.numClasses = numClasses;
@@ -142,8 +142,8 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * Classifies and regresses {@code [R, C, S, S]} regions; normalizations skip fillers of weight
-     * 0.
+     * Classifies and regresses {@code [R, C, S, S]} regions; normalizations ignore fillers (weight
+     * 0).
      */
     Output forward(NDArray pooled, Optional<NDArray> weights) {
         NDArray x = pooled;
@@ -175,7 +175,7 @@ public final class BoxHead extends Module {
                         lossCls.sum(output.logits(), samples.labels(), samples.weights()));
         NDArray bbox =
                 regression.sum(
-                        OF_LABEL.run(output.deltas(), positives.positions(), positives.labels()),
+                        BY_LABEL.run(output.deltas(), positives.positions(), positives.labels()),
                         positives.boxes(),
                         positives.targets(),
                         positives.weights());
@@ -185,11 +185,11 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * Refines {@code [R, 4]} boxes without clipping. The predicted class replaces background in the
-     * {@code [R]} labels.
+     * Refines {@code [R, 4]} boxes, without clipping, with the deltas of their {@code [R]} labels,
+     * or of the predicted class where the label is background.
      */
     NDArray refine(Output output, NDArray boxes, NDArray labels) {
-        NDArray deltas = OF_CLASS.run(output.deltas(), output.logits(), labels);
+        NDArray deltas = BY_LABEL_OR_BEST.run(output.deltas(), output.logits(), labels);
         return coder().decode(boxes, deltas);
     }
 

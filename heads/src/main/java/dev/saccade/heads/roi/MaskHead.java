@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Predicts masks of regions (He et al. 2017), as mmdetection's {@code FCNMaskHead}, or {@code
+ * Predicts masks of regions (He et al. 2017), like mmdetection's {@code FCNMaskHead}, or {@code
  * HTCMaskHead} with the features of the previous stage.
  */
 public final class MaskHead extends Layer {
@@ -53,7 +53,7 @@ public final class MaskHead extends Layer {
     private final Sequential predictor = new Sequential();
 
     /**
-     * Creates a head without weights; {@code residual} heads add the features of the previous head.
+     * Creates an uninitialized head; {@code residual} heads add the features of the previous head.
      */
     MaskHead(Config config, int channels, int numClasses, boolean residual) {
         this.config = config;
@@ -112,8 +112,8 @@ public final class MaskHead extends Layer {
     }
 
     /**
-     * Returns the weighted mask loss, averaged over regions and pixels; 0 if all are fillers.
-     * Logits are {@code [P, classes, S, S]}.
+     * Returns the weighted mask loss, averaged over regions and pixels; 0 if all regions are
+     * fillers. Logits are {@code [P, classes, S, S]}.
      */
     NDArray loss(NDArray logits, RoiSamples.Positives positives, MaskCrop masks) {
         int side = Math.toIntExact(logits.getShape().get(2));

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * RoI Align on the level that fits the size of a region (Lin et al. 2017), as mmdetection's {@code
- * SingleRoIExtractor}.
+ * Pools each region with RoI Align from the level that fits its size (Lin et al. 2017), like
+ * mmdetection's {@code SingleRoIExtractor}.
  *
  * @param samplingRatio sampling points per bin and axis; 0 for adaptive
  * @param aligned whether to shift by half a pixel, as in RoIAlign v2
@@ -65,7 +65,7 @@ public record RoiExtractor(
                         && strides.subList(0, featmapStrides.size()).equals(featmapStrides),
                 "featmap_strides",
                 featmapStrides,
-                "the first of the strides %s of the neck",
+                "the first of the neck's strides %s",
                 strides);
     }
 
@@ -91,8 +91,8 @@ public record RoiExtractor(
     }
 
     /**
-     * Returns the level index of {@code [R, 4]} boxes, {@code [R]} int64: one more per doubling of
-     * size.
+     * Returns the level index of {@code [R, 4]} boxes, {@code [R]} int64; it increases by 1 per
+     * doubling of size.
      */
     public NDArray levels(NDArray boxes) {
         return LEVELS.with(Map.of("finest_scale", finestScale, "last", featmapStrides.size() - 1))

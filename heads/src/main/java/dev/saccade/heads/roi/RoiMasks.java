@@ -14,7 +14,7 @@ record RoiMasks(TwoStageHead head) {
 
     /**
      * Returns the mask logits of a stage, {@code [R, classes, 2S, 2S]}. With information flow, also
-     * runs the stages before.
+     * runs the mask heads of earlier stages.
      */
     NDArray logits(RoiStage stage, FeaturePyramid features, Rois rois, Optional<NDArray> weights) {
         return Scope.array(

@@ -22,9 +22,9 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
- * Sampled regions of a batch; for every image positives, then background, then fillers.
+ * Sampled regions of a batch, ordered by image: positives, then background, then fillers.
  *
- * @param rois [R] at least one
+ * @param rois R regions, at least one
  * @param labels {@code [R]} int32; C for background
  * @param weights {@code [R]} float32: 1, or 0 for fillers
  * @param original {@code [R]} boolean: false for copies of ground-truth boxes
@@ -40,7 +40,7 @@ record RoiSamples(
         Positives positives) {
 
     /**
-     * Regions assigned to an object; other values of fillers (weight 0) are arbitrary but valid.
+     * Regions assigned to an object; other values are arbitrary but valid for fillers (weight 0).
      *
      * @param positions {@code [P]} int64 indices into all regions, at least one
      * @param objects {@code [P]} int64 indices into the objects of the batch
@@ -55,7 +55,9 @@ record RoiSamples(
             NDArray boxes,
             NDArray targets) {}
 
-    /** Regions {@code [N, 4]} of an image; fillers are not valid {@code [N]} and not sampled. */
+    /**
+     * Regions {@code [N, 4]} of an image; only {@code valid [N]} regions, not fillers, are sampled.
+     */
     record Candidates(NDArray boxes, NDArray valid) {
 
         /** Returns the proposals of each image. */
@@ -231,9 +233,9 @@ record RoiSamples(
     /** Returns the regions with refined boxes, as candidates of the next stage. */
     List<Candidates> refined(NDArray boxes) {
         NDList ofImages = Priors.split(boxes, 0, counts);
-        NDList exist = Priors.split(original, 0, counts);
+        NDList valid = Priors.split(original, 0, counts);
         return IntStream.range(0, counts.length)
-                .mapToObj(n -> new Candidates(ofImages.get(n), exist.get(n)))
+                .mapToObj(n -> new Candidates(ofImages.get(n), valid.get(n)))
                 .toList();
     }
 }

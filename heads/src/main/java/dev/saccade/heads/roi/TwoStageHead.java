@@ -40,7 +40,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Base class of two-stage heads, as mmdetection's {@code StandardRoIHead}, {@code CascadeRoIHead}
+ * Base class of two-stage heads, like mmdetection's {@code StandardRoIHead}, {@code CascadeRoIHead}
  * and {@code HybridTaskCascadeRoIHead}.
  *
  * <p>{@link TwoStageInference} implements inference. It copies from the GPU twice: the selected
@@ -115,8 +115,8 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     /**
      * Adds a stage.
      *
-     * @param suffix of the names of its heads, such as {@code .0}; empty for a single stage
-     * @param prefix of the names of its losses
+     * @param suffix appended to the names of its heads, such as {@code .0}; empty with one stage
+     * @param prefix prepended to the names of its losses
      */
     final void addStage(String suffix, String prefix, RoiStage.Config stage, boolean residual) {
         checkMemory(stage);

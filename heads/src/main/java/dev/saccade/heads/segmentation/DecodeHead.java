@@ -23,7 +23,7 @@ import dev.saccade.core.structures.Losses;
 
 import java.util.List;
 
-/** Base class of segmentation heads, as mmsegmentation's {@code BaseDecodeHead}. */
+/** Base class of segmentation heads, like mmsegmentation's {@code BaseDecodeHead}. */
 abstract class DecodeHead extends SegmentationHead {
 
     private final boolean alignCorners;
@@ -43,7 +43,7 @@ abstract class DecodeHead extends SegmentationHead {
 
     /** Returns the selected levels; throws if one does not exist. */
     static List<FeatureInfo> select(List<FeatureInfo> features, List<Integer> inIndex) {
-        String levels = "less than the %s levels";
+        String levels = "an index below %s, the number of levels";
         for (int level : inIndex) {
             Checks.require(level < features.size(), "in_index", level, levels, features.size());
         }

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Convolutions on one level (Long et al. 2015), as mmsegmentation's {@code FCNHead}; the usual
+ * Convolutions on one level (Long et al. 2015), like mmsegmentation's {@code FCNHead}; the usual
  * auxiliary head of {@link UperNetHead}.
  */
 public final class FcnHead extends DecodeHead {
@@ -25,7 +25,7 @@ public final class FcnHead extends DecodeHead {
     /**
      * Settings of an FCN head.
      *
-     * @param numConvs if 0, the level must have {@code channels}
+     * @param numConvs if 0, the level must have {@code channels} channels
      * @param concatInput whether to concatenate the input and convolve once more
      */
     @Component("fcn")

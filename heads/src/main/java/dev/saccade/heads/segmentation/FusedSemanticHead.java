@@ -28,7 +28,7 @@ import java.util.function.Function;
 import java.util.stream.LongStream;
 
 /**
- * Semantic segmentation branch of Hybrid Task Cascade (Chen et al. 2019), as mmdetection's {@code
+ * Semantic segmentation branch of Hybrid Task Cascade (Chen et al. 2019), like mmdetection's {@code
  * FusedSemanticHead}.
  */
 public final class FusedSemanticHead extends Module
@@ -68,7 +68,7 @@ public final class FusedSemanticHead extends Module
     private final ConvModule embedding;
     private final Conv2d classifier;
 
-    /** Creates a branch without weights; all levels must have the same number of channels. */
+    /** Creates an uninitialized branch; all levels must have the same number of channels. */
     public FusedSemanticHead(Config config, List<FeatureInfo> features) {
         Checks.require(
                 config.fusionLevel() < features.size(),
@@ -119,7 +119,7 @@ public final class FusedSemanticHead extends Module
      * @param labels {@code [N, H, W]} int64 in [0, K) or {@link LabelMap#IGNORE}
      */
     public NDArray loss(NDArray logits, NDArray labels) {
-        // PyTorch's nearest neighbor takes the first pixel of every cell.
+        // PyTorch's nearest-neighbor resizing selects the first pixel of every cell.
         NDArray rows = Functional.indexSelect(labels, 1, firstPixels(labels, logits, 0));
         NDArray ofCells = Functional.indexSelect(rows, 2, firstPixels(labels, logits, 1));
         PixelCrossEntropy loss = config.lossSeg();

@@ -24,8 +24,8 @@ import dev.saccade.core.structures.Size;
 import java.util.List;
 
 /**
- * Per-pixel softmax cross entropy, as mmsegmentation's {@code CrossEntropyLoss}. Logits are resized
- * to the label map; {@link LabelMap#IGNORE} pixels do not contribute.
+ * Per-pixel softmax cross entropy, like mmsegmentation's {@code CrossEntropyLoss}. Logits are
+ * resized to the label map; {@link LabelMap#IGNORE} pixels do not contribute.
  *
  * <p>Loss and gradient are computed together in bands of rows that fit the cache, so the resized
  * logits of all classes are never stored.
@@ -94,7 +94,7 @@ public record PixelCrossEntropy(
         return new PixelCrossEntropy(weight, classWeight, avgNonIgnore);
     }
 
-    /** Requires no class weights or one per class. */
+    /** Requires either no class weights or one per class. */
     void checkFits(int numClasses) {
         Checks.require(
                 classWeight.isEmpty() || classWeight.size() == numClasses,

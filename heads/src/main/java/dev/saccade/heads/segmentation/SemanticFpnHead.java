@@ -20,8 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Semantic FPN head (Kirillov et al. 2019), as mmsegmentation's {@code FPNHead}: upsamples each
- * level to the finest with convolutions and 2x resizing, and adds them.
+ * Semantic FPN head (Kirillov et al. 2019), like mmsegmentation's {@code FPNHead}: upsamples all
+ * levels to the finest with convolutions and 2x resizing, and adds them.
  */
 public final class SemanticFpnHead extends DecodeHead {
 

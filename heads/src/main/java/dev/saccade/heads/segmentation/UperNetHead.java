@@ -22,7 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * UperNet head (Xiao et al. 2018), as mmsegmentation's {@code UPerHead}: pyramid pooling of the
+ * UperNet head (Xiao et al. 2018), like mmsegmentation's {@code UPerHead}: pyramid pooling of the
  * coarsest level, FPN, and fusion of all levels at the finest.
  */
 public final class UperNetHead extends DecodeHead {

@@ -67,8 +67,8 @@ class RoiComponentsTest {
                         IllegalArgumentException.class,
                         () -> Configs.of(MaskRcnnHead.Config.class).build(retina, 3));
         assertEquals(
-                "featmap_strides: got [4, 8, 16, 32], expected the first of the strides [8, 16] of"
-                        + " the neck",
+                "featmap_strides: got [4, 8, 16, 32], expected the first of the neck's strides"
+                        + " [8, 16]",
                 refusal.getMessage());
     }
 
