@@ -50,7 +50,7 @@ import java.util.stream.IntStream;
 public final class CocoDataset implements Dataset {
 
     private static final Logger log = LoggerFactory.getLogger(CocoDataset.class);
-    static final int UNWANTED = -1;
+    static final int NOT_SELECTED = -1;
 
     /** Number of classes in COCO-Stuff's label maps: thing and stuff ids, and other. */
     private static final int STUFF_CLASSES = 183;
@@ -259,7 +259,7 @@ public final class CocoDataset implements Dataset {
     @Override
     public List<Annotation> annotations(int index) {
         return annotations.get(imageId(index)).stream()
-                .map(row -> row.annotation(labels.getOrDefault(row.categoryId(), UNWANTED)))
+                .map(row -> row.annotation(labels.getOrDefault(row.categoryId(), NOT_SELECTED)))
                 .toList();
     }
 }

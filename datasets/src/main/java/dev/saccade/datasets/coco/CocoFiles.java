@@ -26,7 +26,7 @@ import java.util.stream.IntStream;
 /** Finds annotation files in a folder, and the folders of their images. */
 public final class CocoFiles {
 
-    private static final int LOOKED_FOR = 20;
+    private static final int MAX_LOOKUPS = 20;
 
     private static final Pattern WORDS = Pattern.compile("[^\\p{L}\\p{N}]+");
     private static final List<String> PARTS = List.of("train", "val", "test");
@@ -56,9 +56,9 @@ public final class CocoFiles {
      */
     public static Path images(Path annotations, List<Path> folders) {
         List<ImageRow> images = CocoReader.read(annotations, finding -> {}).images();
-        int step = Math.max(1, images.size() / LOOKED_FOR);
+        int step = Math.max(1, images.size() / MAX_LOOKUPS);
         List<String> names =
-                IntStream.range(0, Math.min(images.size(), LOOKED_FOR))
+                IntStream.range(0, Math.min(images.size(), MAX_LOOKUPS))
                         .mapToObj(i -> images.get(i * step).fileName())
                         .toList();
         if (names.isEmpty()) {

@@ -119,7 +119,7 @@ final class CocoReader {
 
     private AnnotationTable read() throws IOException {
         if (parser.nextToken() != JsonToken.START_OBJECT) {
-            throw noCoco(
+            throw notCoco(
                     switch (String.valueOf(parser.currentToken())) {
                         case "START_ARRAY" -> JsonShape.ofList(parser).describe();
                         case "null" -> "nothing";
@@ -163,7 +163,7 @@ final class CocoReader {
 
     private void requireSections(JsonShape shape) {
         if (shape.format().isPresent() || Collections.disjoint(shape.keys(), SECTIONS)) {
-            throw noCoco(shape.describe());
+            throw notCoco(shape.describe());
         }
         for (String section : SECTIONS) {
             if (!shape.keys().contains(section)) {
@@ -175,7 +175,7 @@ final class CocoReader {
         }
     }
 
-    private SaccadeException noCoco(String got) {
+    private SaccadeException notCoco(String got) {
         return SaccadeException.user(
                 "%s: expected an object with images, annotations and categories (COCO's format),"
                         + " got %s",
@@ -228,7 +228,7 @@ final class CocoReader {
     private void addAnnotation(Fields annotation) {
         boolean isCaption = annotation.has("caption");
         if (!annotation.isUsable("category_id") && (isCaption || annotation.has("segments_info"))) {
-            throw noCoco(
+            throw notCoco(
                     Text.format(
                             "annotations with a %s each, apparently COCO's %s; expected its"
                                     + " instances",
@@ -262,7 +262,7 @@ final class CocoReader {
                 annotation.get("category_id", 0L),
                 new Annotation(
                         annotation.get("id", 0L),
-                        CocoDataset.UNWANTED,
+                        CocoDataset.NOT_SELECTED,
                         hasOutline ? box : rotated(box, annotation.get("attributes", "")),
                         Double.isNaN(area) ? box.area() : area,
                         annotation.get("segmentation", new Segmentation.None()),

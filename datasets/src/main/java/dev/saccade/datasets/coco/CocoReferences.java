@@ -33,7 +33,7 @@ record CocoReferences(AnnotationTable table, String file, Path folder) {
                 findings.errorAt(
                         file,
                         "image " + image.id(),
-                        "file_name \"%s\" leaves the folder of the images",
+                        "file_name \"%s\" is outside the image folder",
                         image.fileName());
             }
         }

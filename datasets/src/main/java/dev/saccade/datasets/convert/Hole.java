@@ -75,18 +75,18 @@ public final class Hole {
         for (double[] ring : rings) {
             // An Area traverses outer borders in one direction, and holes in the other.
             boolean isBorder = signed(ring) * signed(rings.get(0)) > 0;
-            int around = isBorder ? -1 : around(borders, ring);
+            int around = isBorder ? -1 : enclosing(borders, ring);
             if (around < 0) {
                 borders.add(ring);
             } else {
-                borders.set(around, joined(borders.get(around), ring));
+                borders.set(around, join(borders.get(around), ring));
             }
         }
         return borders.stream().<Outline>map(Outline.Ring::new).toList();
     }
 
     /** Returns the smallest border around a hole; borders are sorted by area, largest first. */
-    private static int around(List<double[]> borders, double[] hole) {
+    private static int enclosing(List<double[]> borders, double[] hole) {
         for (int i = borders.size() - 1; i >= 0; i--) {
             Area outside = area(List.of(new Outline.Ring(hole)));
             outside.subtract(area(List.of(new Outline.Ring(borders.get(i)))));
@@ -99,7 +99,7 @@ public final class Hole {
     }
 
     /** Connects a border and a hole at their nearest corners. */
-    private static double[] joined(double[] border, double[] hole) {
+    private static double[] join(double[] border, double[] hole) {
         int from = 0;
         int to = 0;
         double nearest = Double.POSITIVE_INFINITY;

@@ -79,8 +79,8 @@ public final class LabelBuilder {
         }
         List<LabeledImage> sorted =
                 images.stream().sorted(Comparator.comparing(LabeledImage::name)).toList();
-        builder.warnOfMixture(sorted);
-        builder.warnOfAlike(classes);
+        builder.warnOfMissingOutlines(sorted);
+        builder.warnOfSimilarNames(classes);
         builder.warnOfCopies(sorted);
         List<Long> ids = LongStream.rangeClosed(1, classes.size()).boxed().toList();
         return new SourceLabels(classes, ids, sorted, pixels, context.notes(), context.findings());
@@ -165,7 +165,7 @@ public final class LabelBuilder {
         if (parsed.declared().isEmpty() && !header.size().equals(header.storedSize())) {
             parsed.warning(
                     parsed.place(),
-                    "%s has EXIF orientation %d, and its labels state no size; check that they"
+                    "%s has EXIF orientation %d, but its labels lack a size; check that they"
                             + " match the upright image (convert-data, then browse)",
                     parsed.image(),
                     header.orientation());
@@ -183,7 +183,7 @@ public final class LabelBuilder {
         }
     }
 
-    private void warnOfMixture(List<LabeledImage> images) {
+    private void warnOfMissingOutlines(List<LabeledImage> images) {
         List<Annotation> objects = images.stream().flatMap(i -> i.objects().stream()).toList();
         long boxes =
                 objects.stream().filter(o -> o.segmentation() instanceof Segmentation.None).count();
@@ -197,7 +197,7 @@ public final class LabelBuilder {
         }
     }
 
-    private void warnOfAlike(List<String> classes) {
+    private void warnOfSimilarNames(List<String> classes) {
         Map<String, String> byKey = new HashMap<>();
         for (String name : classes) {
             String other = byKey.putIfAbsent(NameKey.of(name), name);

@@ -39,7 +39,7 @@ public final class ImageReader {
     private static final int MAX_TIFF_CHANNELS = 4;
     private static final int MAX_TIFF_BITS = 16;
 
-    private static final int AS_IT_LIES =
+    private static final int AS_STORED =
             Imgcodecs.IMREAD_COLOR | Imgcodecs.IMREAD_IGNORE_ORIENTATION;
 
     private static final int LEFT_TO_RIGHT = 1;
@@ -206,7 +206,7 @@ public final class ImageReader {
                 TiffPixels.check(bytes);
                 TiffDirectory.makeUpright(bytes, encoded);
             }
-            image = Imgcodecs.imdecode(encoded, AS_IT_LIES);
+            image = Imgcodecs.imdecode(encoded, AS_STORED);
         } catch (RuntimeException e) {
             throw damaged(file, header, e);
         } finally {

@@ -63,7 +63,7 @@ public record IndexPng(Size size, short[] values) {
         if (!kind.isEmpty()) {
             throw SaccadeException.user(
                     "%s: PNG is %s; expected a gray image or a palette image with one class index"
-                            + " per pixel; replace colors by class indices",
+                            + " per pixel; replace colors with class indices",
                     file, kind);
         }
     }

@@ -22,7 +22,7 @@ import java.util.Optional;
  */
 final class JpegSegments {
 
-    private static final String NO_END = "has no end marker, but all of its blocks";
+    private static final String NO_END = "has no end marker, but all of its blocks are present";
 
     private static final int MARKER = 0xFF;
     private static final int BASELINE = 0xC0;

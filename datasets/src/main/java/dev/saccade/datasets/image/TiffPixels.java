@@ -31,7 +31,7 @@ final class TiffPixels {
     private static final int PACK_BITS = 32773;
 
     /** Compressions that OpenCV's libtiff does not support. */
-    private static final Map<Long, String> UNREAD =
+    private static final Map<Long, String> UNSUPPORTED =
             Map.of(
                     34712L, "JPEG 2000",
                     34887L, "LERC",
@@ -80,9 +80,9 @@ final class TiffPixels {
 
     private void check() {
         checkArgument(
-                !UNREAD.containsKey(compression),
+                !UNSUPPORTED.containsKey(compression),
                 "its compression %s is not supported; save it with LZW or Deflate",
-                UNREAD.get(compression));
+                UNSUPPORTED.get(compression));
         Optional<TiffDirectory.Values> offsets = directory.values(isTiled ? TILES : STRIPS);
         Optional<TiffDirectory.Values> counts =
                 directory.values(

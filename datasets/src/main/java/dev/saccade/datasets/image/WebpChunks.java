@@ -62,10 +62,11 @@ final class WebpChunks {
                     case "VP8 " -> size(webp.getShort(CONTENT + 6), webp.getShort(CONTENT + 8), 14);
                     case "VP8L" -> {
                         int sides = webp.getInt(CONTENT + 1);
-                        yield lessOne(sides, sides >>> 14, 14);
+                        yield sizePlusOne(sides, sides >>> 14, 14);
                     }
                     case "VP8X" ->
-                            lessOne(webp.getInt(CONTENT + 4), webp.getInt(CONTENT + 6) >>> 8, 24);
+                            sizePlusOne(
+                                    webp.getInt(CONTENT + 4), webp.getInt(CONTENT + 6) >>> 8, 24);
                     default ->
                             throw new IllegalArgumentException(
                                     "its first chunk is not VP8, VP8L or" + " VP8X");
@@ -81,7 +82,7 @@ final class WebpChunks {
                 new WebpChunks(bytes).warnings());
     }
 
-    private static Size lessOne(int width, int height, int bits) {
+    private static Size sizePlusOne(int width, int height, int bits) {
         Size less = size(width, height, bits);
         return new Size(less.height() + 1, less.width() + 1);
     }

@@ -94,11 +94,13 @@ public record CopyPaste(
             return paste(
                     sample,
                     other,
-                    selected ? draw(objects, random) : IntStream.range(0, objects).toArray());
+                    selected
+                            ? sampleObjects(objects, random)
+                            : IntStream.range(0, objects).toArray());
         }
     }
 
-    private int[] draw(int objects, SplittableRandom random) {
+    private int[] sampleObjects(int objects, SplittableRandom random) {
         int[] order = IntStream.range(0, objects).toArray();
         int[] picked = new int[random.nextInt(Math.min(objects + 1, maxNumPasted))];
         for (int i = 0; i < picked.length; i++) {
@@ -117,7 +119,7 @@ public record CopyPaste(
             return sample;
         }
         Rle region = Rle.union(pasted.masks());
-        Instances left = left(withMasks(sample), region);
+        Instances left = remaining(withMasks(sample), region);
         Instances all =
                 Instances.groundTruth(
                                 Boxes.concat(List.of(left.boxes(), pasted.boxes())),
@@ -160,7 +162,7 @@ public record CopyPaste(
         if (objects.size() == 0) {
             return objects;
         }
-        Instances cut = from.equals(to) ? objects : cut(objects, common(from, to), to);
+        Instances cut = from.equals(to) ? objects : cut(objects, commonSize(from, to), to);
         return cut.select(
                 IntStream.range(0, cut.size())
                         .filter(i -> cut.boxes().area(i) > 0 && cut.mask(i).area() > 0)
@@ -172,24 +174,24 @@ public record CopyPaste(
                 .mapMasks(mask -> mask.crop(0, 0, common).place(0, 0, to));
     }
 
-    private static Size common(Size a, Size b) {
+    private static Size commonSize(Size a, Size b) {
         return new Size(Math.min(a.height(), b.height()), Math.min(a.width(), b.width()));
     }
 
     /** Removes a region from objects, and shrinks their boxes. */
-    private Instances left(Instances objects, Rle region) {
+    private Instances remaining(Instances objects, Rle region) {
         if (objects.size() == 0) {
             return objects;
         }
         Instances covered = objects.mapMasks(mask -> mask.minus(region));
         int[] kept =
                 IntStream.range(0, objects.size())
-                        .filter(i -> stays(objects.boxes().select(i), covered.mask(i)))
+                        .filter(i -> isKept(objects.boxes().select(i), covered.mask(i)))
                         .toArray();
         return covered.select(kept).boxesFromMasks();
     }
 
-    private boolean stays(Boxes before, Rle rest) {
+    private boolean isKept(Boxes before, Rle rest) {
         if (rest.area() > maskOccludedThr) {
             return true;
         }
@@ -203,7 +205,7 @@ public record CopyPaste(
     /** Copies the first image, with a region replaced by the second. */
     private static Mat copy(Mat image, Mat other, Rle region) {
         Size size = region.size();
-        Size common = common(size, new Size(other.rows(), other.cols()));
+        Size common = commonSize(size, new Size(other.rows(), other.cols()));
         Mat mask = new Mat(common.height(), common.width(), CvType.CV_8UC1);
         mask.put(0, 0, region.crop(0, 0, common).decode());
         Rect frame = new Rect(0, 0, common.width(), common.height());

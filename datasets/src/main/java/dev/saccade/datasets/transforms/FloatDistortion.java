@@ -46,13 +46,13 @@ final class FloatDistortion {
                         factor ->
                                 Core.multiply(
                                         channels.get(1), Scalar.all(factor), channels.get(1)));
-        params.hue().ifPresent(degrees -> turn(channels.get(0), degrees));
+        params.hue().ifPresent(degrees -> rotateHue(channels.get(0), degrees));
         Core.merge(channels, image);
         channels.forEach(Mat::release);
         Imgproc.cvtColor(image, image, Imgproc.COLOR_HSV2BGR);
     }
 
-    private static void turn(Mat hue, double degrees) {
+    private static void rotateHue(Mat hue, double degrees) {
         float[] values = new float[Math.toIntExact(hue.total())];
         hue.get(0, 0, values);
         for (int i = 0; i < values.length; i++) {

@@ -122,12 +122,12 @@ public record InstaBoost(
     private Move move(Size group, SplittableRandom random) {
         return new Move(
                 scale.get(0) + (scale.get(1) - scale.get(0)) * random.nextDouble(),
-                upTo(group.width() / dx, random),
-                upTo(group.height() / dy, random),
+                sampleOffset(group.width() / dx, random),
+                sampleOffset(group.height() / dy, random),
                 random.nextInt(theta.get(0), theta.get(1) + 1));
     }
 
-    private static int upTo(int most, SplittableRandom random) {
+    private static int sampleOffset(int most, SplittableRandom random) {
         return random.nextInt(-most, most + 1);
     }
 

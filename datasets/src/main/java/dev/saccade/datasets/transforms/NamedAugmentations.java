@@ -31,7 +31,7 @@ public record NamedAugmentations(
     public NamedAugmentations {
         tta = ImmutableMap.copyOf(tta);
         Checks.require(
-                !tta.containsKey(OFF), "tta", OFF, "another name; none turns augmentation off");
+                !tta.containsKey(OFF), "tta", OFF, "another name; \"none\" turns augmentation off");
         if (valTta.isPresent()) {
             String name = valTta.get();
             Checks.require(

@@ -76,7 +76,7 @@ public record PhotometricDistortion(
 
     @Override
     public Sample apply(Sample sample, SplittableRandom random) {
-        Mat distorted = distort(sample.image(), draw(random));
+        Mat distorted = distort(sample.image(), sample(random));
         return sample.with(distorted, sample.info(), sample.targets());
     }
 
@@ -88,12 +88,12 @@ public record PhotometricDistortion(
         };
     }
 
-    private Parameters draw(SplittableRandom random) {
-        Optional<Double> brighter = maybe(random, -brightness, brightness);
+    private Parameters sample(SplittableRandom random) {
+        Optional<Double> brighter = sampleIfApplied(random, -brightness, brightness);
         boolean contrastFirst = random.nextBoolean();
-        Optional<Double> moreContrast = maybe(random, contrast.get(0), contrast.get(1));
-        Optional<Double> moreColor = maybe(random, saturation.get(0), saturation.get(1));
-        Optional<Double> turned = maybe(random, -hue, hue);
+        Optional<Double> moreContrast = sampleIfApplied(random, contrast.get(0), contrast.get(1));
+        Optional<Double> moreColor = sampleIfApplied(random, saturation.get(0), saturation.get(1));
+        Optional<Double> turned = sampleIfApplied(random, -hue, hue);
         boolean isDetection = variant == Variant.DETECTION;
         return new Parameters(
                 brighter,
@@ -104,7 +104,8 @@ public record PhotometricDistortion(
                 isDetection && random.nextBoolean() ? permutation(random) : List.of());
     }
 
-    private static Optional<Double> maybe(SplittableRandom random, double low, double high) {
+    private static Optional<Double> sampleIfApplied(
+            SplittableRandom random, double low, double high) {
         // Always samples both, so that one step does not shift the random numbers of the next.
         boolean taken = random.nextBoolean();
         double value = low + (high - low) * random.nextDouble();

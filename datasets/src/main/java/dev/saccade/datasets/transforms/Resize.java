@@ -41,7 +41,7 @@ public record Resize(
 
     static final int MAX_SCALES = 100;
 
-    private static final List<Integer> USUAL = List.of(1333, 800);
+    private static final List<Integer> DEFAULT_SCALE = List.of(1333, 800);
 
     public enum Mode {
         /** A random pair. */
@@ -91,7 +91,7 @@ public record Resize(
     }
 
     private List<List<Integer>> pairs() {
-        return scales.isEmpty() ? List.of(USUAL) : scales;
+        return scales.isEmpty() ? List.of(DEFAULT_SCALE) : scales;
     }
 
     private static List<Integer> scaled(List<Integer> pair, double ratio) {
@@ -100,12 +100,12 @@ public record Resize(
 
     @Override
     public Resize withDefaultSize(InputSize size) {
-        return scales.isEmpty() ? with(List.of(size.imageSize().orElse(USUAL))) : this;
+        return scales.isEmpty() ? with(List.of(size.imageSize().orElse(DEFAULT_SCALE))) : this;
     }
 
     @Override
     public Sample apply(Sample sample, SplittableRandom random) {
-        Size target = target(sample.info().size(), draw(random));
+        Size target = target(sample.info().size(), sampleScale(random));
         Size aligned = target.roundUpTo(divisor);
         if (aligned.equals(target)) {
             return resize(sample, target);
@@ -182,11 +182,13 @@ public record Resize(
         return resized;
     }
 
-    private List<Integer> draw(SplittableRandom random) {
+    private List<Integer> sampleScale(SplittableRandom random) {
         List<Integer> scale =
                 switch (mode) {
                     case VALUE ->
-                            scales.isEmpty() ? USUAL : scales.get(random.nextInt(scales.size()));
+                            scales.isEmpty()
+                                    ? DEFAULT_SCALE
+                                    : scales.get(random.nextInt(scales.size()));
                     case RANGE ->
                             List.of(
                                     between(random, longEdge(0), longEdge(1)),

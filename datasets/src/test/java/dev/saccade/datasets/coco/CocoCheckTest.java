@@ -85,7 +85,7 @@ class CocoCheckTest {
 
         assertFindings(
                 check(true),
-                "image 12: file_name \"../outside.jpg\" leaves the folder",
+                "image 12: file_name \"../outside.jpg\" is outside the image folder",
                 "empty.jpg: image 1: is empty (0 bytes)",
                 "page.jpg: image 2: is not an image, it starts with \"<!DOCTYPE html>\"",
                 "cut.jpg: image 3: JPEG is truncated",

@@ -84,7 +84,7 @@ class IndexPngTest {
         assertRefused(
                 ImageFiles.png(WIDTH, HEIGHT, BufferedImage.TYPE_3BYTE_BGR),
                 "PNG is RGB; expected a gray image or a palette image with one class index per"
-                        + " pixel; replace colors by class indices");
+                        + " pixel; replace colors with class indices");
         assertRefused(
                 ImageFiles.png(WIDTH, HEIGHT, BufferedImage.TYPE_4BYTE_ABGR),
                 "PNG is RGB with alpha");

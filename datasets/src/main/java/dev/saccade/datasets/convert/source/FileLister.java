@@ -44,7 +44,7 @@ final class FileLister extends SimpleFileVisitor<Path> {
             throws IOException {
         if (folder.equals(root)) {
             return FileVisitResult.CONTINUE;
-        } else if (isLeftOut(folder)) {
+        } else if (isSkipped(folder)) {
             return FileVisitResult.SKIP_SUBTREE;
         }
         folders.add(name(folder));
@@ -53,13 +53,13 @@ final class FileLister extends SimpleFileVisitor<Path> {
 
     @Override
     public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-        if (!isLeftOut(file)) {
+        if (!isSkipped(file)) {
             add(file);
         }
         return FileVisitResult.CONTINUE;
     }
 
-    private boolean isLeftOut(Path path) throws IOException {
+    private boolean isSkipped(Path path) throws IOException {
         String name = path.getFileName().toString();
         if (name.startsWith(".") || name.equals("__MACOSX")) {
             return true;
