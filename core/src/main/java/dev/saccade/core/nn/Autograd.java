@@ -66,8 +66,8 @@ public final class Autograd {
     /** Returns whether an array requires a gradient or depends on one that does. */
     static boolean requiresGradient(NDArray x) {
         // DJL's hasGradient is false for computed arrays.
-        try (NDArray answer = REQUIRES_GRADIENT.run(x)) {
-            return answer.getBoolean();
+        try (NDArray result = REQUIRES_GRADIENT.run(x)) {
+            return result.getBoolean();
         }
     }
 

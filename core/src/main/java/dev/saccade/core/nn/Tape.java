@@ -133,12 +133,12 @@ public final class Tape implements AutoCloseable {
         int source = place < by.size() ? -1 : place;
         places.put(leaf, places.size());
         boolean differentiable = source >= 0 || Autograd.requiresGradient(x);
-        segments.add(new Segment(block, forward, kept(x), differentiable, source, kept(leaf)));
+        segments.add(new Segment(block, forward, retain(x), differentiable, source, retain(leaf)));
         return leaf;
     }
 
     /** Keeps alive an array that the caller may free at any time. */
-    private NDArray kept(NDArray array) {
+    private NDArray retain(NDArray array) {
         NDArray same = SHARE.run(array);
         NDScope.unregister(same);
         same.attach(manager);
@@ -177,8 +177,8 @@ public final class Tape implements AutoCloseable {
     private NDList gradients(NDArray y, NDArray dy) {
         List<NDArray> targets = new ArrayList<>(by);
         segments.forEach(segment -> targets.add(segment.leaf));
-        boolean many = segments.stream().anyMatch(Segment::hasGraph);
-        NDList totals = Autograd.product(y, dy, targets, many);
+        boolean retainGraph = segments.stream().anyMatch(Segment::hasGraph);
+        NDList totals = Autograd.product(y, dy, targets, retainGraph);
         y.close();
         dy.close();
         while (totals.size() > by.size()) {
@@ -187,7 +187,7 @@ public final class Tape implements AutoCloseable {
             try (NDArray gradient = totals.remove(totals.size() - 1)) {
                 if (!gradient.isEmpty()) {
                     List<NDArray> before = targets.subList(0, totals.size());
-                    pass(segment, gradient, before, totals);
+                    accumulate(segment, gradient, before, totals);
                 }
             }
             segment.input.close();
@@ -196,7 +196,8 @@ public final class Tape implements AutoCloseable {
     }
 
     /** Adds the gradients of a block to the totals. */
-    private void pass(Segment segment, NDArray gradient, List<NDArray> before, NDList totals) {
+    private void accumulate(
+            Segment segment, NDArray gradient, List<NDArray> before, NDList totals) {
         List<Integer> own =
                 segment.block.namedParameters().values().stream()
                         .map(parameter -> places.get(parameter.getArray()))
@@ -214,9 +215,9 @@ public final class Tape implements AutoCloseable {
         if (segment.source >= 0) {
             add(byInput, totals, segment.source);
         } else if (!byInput.isEmpty()) {
-            NDList onward = Autograd.product(segment.input, byInput, before, true);
-            for (int i = 0; i < onward.size(); i++) {
-                add(onward.get(i), totals, i);
+            NDList further = Autograd.product(segment.input, byInput, before, true);
+            for (int i = 0; i < further.size(); i++) {
+                add(further.get(i), totals, i);
             }
             byInput.close();
         }

@@ -166,11 +166,11 @@ public final class Rle {
 
     public Rle flipVertical() {
         Rle mirrored = flipHorizontal();
-        RunBuilder turned = new RunBuilder(size);
+        RunBuilder runs = new RunBuilder(size);
         for (int i = mirrored.counts.length - 1; i >= 0; i--) {
-            turned.add(mirrored.counts[i], i % 2 == 1);
+            runs.add(mirrored.counts[i], i % 2 == 1);
         }
-        return turned.build();
+        return runs.build();
     }
 
     /** Pads the bottom and right with background. */
