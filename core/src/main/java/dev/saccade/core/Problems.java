@@ -16,13 +16,11 @@ public final class Problems implements Printable.Lines {
 
     private final List<String> messages = new ArrayList<>();
 
-    /** Adds an error. */
     @FormatMethod
     public void add(@FormatString String format, Object... args) {
         messages.add(Printable.format(format, args));
     }
 
-    /** Adds rejected settings. */
     public void addAll(List<Checks.Problem> rejected) {
         rejected.forEach(problem -> add("%s", problem));
     }

@@ -35,7 +35,6 @@ public final class NamePattern {
     @Immutable
     private record Placeholder(String key, int times, int plus) {}
 
-    /** Parses a pattern. */
     public NamePattern(String text) {
         checkArgument(
                 !PLACEHOLDER.matcher(text).replaceAll("").matches(".*[{}].*"),

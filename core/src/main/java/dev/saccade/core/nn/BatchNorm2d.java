@@ -111,7 +111,7 @@ public final class BatchNorm2d extends Layer {
                 : forward(x);
     }
 
-    /** Returns whether statistics are reduced over several ranks. */
+    /** Returns whether statistics are reduced over multiple ranks. */
     private boolean isSynchronized() {
         return synchronizes() && ProcessGroup.current().worldSize() > 1;
     }
