@@ -51,7 +51,7 @@ final class DetectionDrawing {
         out.close();
     }
 
-    /** Refers to the image of the ground truth, so that the file embeds it once. */
+    /** Reuses the image of the ground truth, so that the page embeds it only once. */
     void writePredictions(String id) {
         open("found", "Predictions for " + example.name());
         out.empty("use", "href", "#" + id);

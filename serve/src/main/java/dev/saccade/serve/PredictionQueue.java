@@ -165,9 +165,7 @@ final class PredictionQueue implements AutoCloseable {
                         });
     }
 
-    /**
-     * Returns the image that has waited longest and those that fit into its batch; may be empty.
-     */
+    /** Returns the longest waiting image and others that fit into its batch; may be empty. */
     private List<Decoded> nextBatch() {
         List<Decoded> batch = new ArrayList<>();
         synchronized (waiting) {

@@ -20,7 +20,7 @@ public final class JsonOption {
                     .enable(SerializationFeature.INDENT_OUTPUT)
                     .addMixIn(ObjectStatistics.class, CountsBesideOthers.class);
 
-    /** Writes object counts next to image counts. */
+    /** Mix-in that writes object counts next to image counts, without nesting. */
     interface CountsBesideOthers {
         @JsonUnwrapped
         ObjectStatistics.Counts objects();

@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/** Weights that a run starts from; {@code published} is empty for any file of the user. */
+/** Weights that a run starts from; {@code published} is empty for a user's own file. */
 public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
 
     /** Value of {@code init_from} for training from scratch. */
