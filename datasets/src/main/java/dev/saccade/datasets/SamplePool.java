@@ -14,7 +14,7 @@ public interface SamplePool {
 
     int MAX_DRAWS = 1000;
 
-    /** Throws always; for use without a data set. */
+    /** Always throws; for use without a data set. */
     SamplePool NONE =
             random -> {
                 throw SaccadeException.user("cannot sample another image without a data set");

@@ -134,12 +134,12 @@ public final class ImageCheck {
         if (header.size().equals(declared)) {
             return Optional.empty();
         }
-        boolean isUnturned = header.isTransposed() && header.storedSize().equals(declared);
+        boolean isUnrotated = header.isTransposed() && header.storedSize().equals(declared);
         String cause =
                 "; the boxes refer to the image without EXIF orientation " + header.orientation();
         return Optional.of(
                 Text.format(
                         "is %s (height x width), declared as %s%s",
-                        header.size(), declared, isUnturned ? cause : ""));
+                        header.size(), declared, isUnrotated ? cause : ""));
     }
 }

@@ -70,7 +70,7 @@ public record ObjectCheck(
     private Optional<String> mostAreDropped(List<LabeledObject> all) {
         Map<DropReason, Integer> dropped = new EnumMap<>(DropReason.class);
         int objects = 0;
-        int meant = 0;
+        int expected = 0;
         int lost = 0;
         String first = "";
         for (LabeledObject object : all) {
@@ -82,13 +82,13 @@ public record ObjectCheck(
             reason.ifPresent(why -> dropped.merge(why, 1, Integer::sum));
             boolean isLost = reason.filter(DropReason::isUnintended).isPresent();
             objects++;
-            meant += reason.isEmpty() || isLost ? 1 : 0;
+            expected += reason.isEmpty() || isLost ? 1 : 0;
             lost += isLost ? 1 : 0;
             if (isLost && first.isEmpty()) {
                 first = "; the first dropped object is " + object.subject();
             }
         }
-        if (objects == 0 || (lost < meant && lost <= MOST * meant)) {
+        if (objects == 0 || (lost < expected && lost <= MOST * expected)) {
             return Optional.empty();
         }
         String reasons =
@@ -98,7 +98,7 @@ public record ObjectCheck(
         return Optional.of(
                 Text.format(
                         "training uses only %d of %d objects; the rest are %s%s",
-                        meant - lost, objects, reasons, first));
+                        expected - lost, objects, reasons, first));
     }
 
     private void checkBox(LabeledObject object, Reporter faults) {

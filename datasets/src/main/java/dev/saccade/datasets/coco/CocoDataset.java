@@ -193,12 +193,12 @@ public final class CocoDataset implements Dataset {
         AnnotationTable table = CocoReader.read(annotations, found);
         String file = annotations.toString();
         new CocoReferences(table, file, Path.of("")).checkContent(List.of(), found);
-        boolean isSound = !found.hasErrors();
-        if (isSound) {
+        boolean isConsistent = !found.hasErrors();
+        if (isConsistent) {
             new ObjectCheck(table, file, table.categories(List.of()), Set.of()).check(found);
         }
         found.kept().forEach(findings);
-        return isSound
+        return isConsistent
                 ? Optional.of(new CocoDataset(table, List.of(), List.of(), Optional.empty()))
                 : Optional.empty();
     }

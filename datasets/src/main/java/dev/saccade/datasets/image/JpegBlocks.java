@@ -35,7 +35,7 @@ final class JpegBlocks implements IIOReadWarningListener {
             "is damaged, some of its blocks cannot be decoded; copy or download it again";
 
     private final JpegSegments segments;
-    private boolean judged = true;
+    private boolean isChecked = true;
     private int spareAtEnd;
     private int spareInside;
     private String fault = ImageHeader.SOUND;
@@ -59,10 +59,10 @@ final class JpegBlocks implements IIOReadWarningListener {
             last.setSourceRegion(new Rectangle(0, segments.size().height() - 1, 1, 1));
             reader.readRaster(0, last);
         } catch (IIOException e) {
-            blocks.judged = !UNSUPPORTED.matcher(String.valueOf(e.getMessage())).lookingAt();
+            blocks.isChecked = !UNSUPPORTED.matcher(String.valueOf(e.getMessage())).lookingAt();
             blocks.fault = DAMAGED;
         } catch (IOException | RuntimeException e) {
-            blocks.judged = false;
+            blocks.isChecked = false;
         } finally {
             reader.dispose();
         }
@@ -86,28 +86,28 @@ final class JpegBlocks implements IIOReadWarningListener {
 
     /** Returns the fault of the blocks; empty if all were decoded, or none can be. */
     String fault() {
-        return judged ? fault : ImageHeader.SOUND;
+        return isChecked ? fault : ImageHeader.SOUND;
     }
 
     /** Returns whether all blocks are present, at their full precision. */
     boolean isComplete() {
-        return judged && fault.isEmpty() && segments.isFinal();
+        return isChecked && fault.isEmpty() && segments.isFinal();
     }
 
     boolean isBlurred() {
-        return judged && !segments.isFinal();
+        return isChecked && !segments.isFinal();
     }
 
     boolean hasSpareInside() {
-        return judged && spareInside > 0;
+        return isChecked && spareInside > 0;
     }
 
     int spare() {
-        return judged ? spareInside + segments.spare(spareAtEnd) : 0;
+        return isChecked ? spareInside + segments.spare(spareAtEnd) : 0;
     }
 
     /** Returns the image without the bytes that its decoder would print warnings about. */
     byte[] clean() {
-        return segments.clean(judged ? spareAtEnd : 0);
+        return segments.clean(isChecked ? spareAtEnd : 0);
     }
 }

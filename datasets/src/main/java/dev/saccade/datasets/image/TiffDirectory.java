@@ -193,8 +193,8 @@ final class TiffDirectory {
 
     /** Returns the offset of the first entry with a tag within the file. */
     private int find(int tag) {
-        long there = Math.min(entries, (tiff.limit() - start) / entryLength());
-        for (int i = 0; i < there; i++) {
+        long available = Math.min(entries, (tiff.limit() - start) / entryLength());
+        for (int i = 0; i < available; i++) {
             int entry = start + i * entryLength();
             if (Short.toUnsignedInt(tiff.getShort(entry)) == tag) {
                 return entry;

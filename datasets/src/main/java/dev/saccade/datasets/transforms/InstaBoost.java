@@ -85,14 +85,14 @@ public record InstaBoost(
             boolean right = x2 > image.width() - NEAR_EDGE;
             boolean up = y1 < NEAR_EDGE;
             boolean down = y2 > image.height() - NEAR_EDGE;
-            boolean free = !(left || right || up || down);
+            boolean isInside = !(left || right || up || down);
             int x = left ? Math.min(move.dx, 0) : move.dx;
             int y = up ? Math.min(move.dy, 0) : move.dy;
             return new SplineWarp(
                     size(),
                     image,
-                    free ? move.scale : Math.max(move.scale, 1),
-                    free ? Math.toRadians(move.degrees) : 0,
+                    isInside ? move.scale : Math.max(move.scale, 1),
+                    isInside ? Math.toRadians(move.degrees) : 0,
                     (right ? Math.max(x, 0) : x) + (x1 + x2) / 2.0,
                     (down ? Math.max(y, 0) : y) + (y1 + y2) / 2.0);
         }

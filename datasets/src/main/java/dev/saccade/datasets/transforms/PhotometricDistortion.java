@@ -89,27 +89,28 @@ public record PhotometricDistortion(
     }
 
     private Parameters sample(SplittableRandom random) {
-        Optional<Double> brighter = sampleIfApplied(random, -brightness, brightness);
+        Optional<Double> brightnessShift = sampleIfApplied(random, -brightness, brightness);
         boolean contrastFirst = random.nextBoolean();
-        Optional<Double> moreContrast = sampleIfApplied(random, contrast.get(0), contrast.get(1));
-        Optional<Double> moreColor = sampleIfApplied(random, saturation.get(0), saturation.get(1));
-        Optional<Double> turned = sampleIfApplied(random, -hue, hue);
+        Optional<Double> contrastFactor = sampleIfApplied(random, contrast.get(0), contrast.get(1));
+        Optional<Double> saturationFactor =
+                sampleIfApplied(random, saturation.get(0), saturation.get(1));
+        Optional<Double> hueShift = sampleIfApplied(random, -hue, hue);
         boolean isDetection = variant == Variant.DETECTION;
         return new Parameters(
-                brighter,
+                brightnessShift,
                 contrastFirst,
-                moreContrast,
-                moreColor,
-                isDetection ? turned : turned.map(Math::floor),
+                contrastFactor,
+                saturationFactor,
+                isDetection ? hueShift : hueShift.map(Math::floor),
                 isDetection && random.nextBoolean() ? permutation(random) : List.of());
     }
 
     private static Optional<Double> sampleIfApplied(
             SplittableRandom random, double low, double high) {
         // Always samples both, so that one step does not shift the random numbers of the next.
-        boolean taken = random.nextBoolean();
+        boolean isApplied = random.nextBoolean();
         double value = low + (high - low) * random.nextDouble();
-        return taken ? Optional.of(value) : Optional.empty();
+        return isApplied ? Optional.of(value) : Optional.empty();
     }
 
     private static List<Integer> permutation(SplittableRandom random) {

@@ -47,8 +47,8 @@ public record Tiles(List<Integer> size, double overlap, boolean whole) {
         return new Tiles(List.of(width, height), OVERLAP, false);
     }
 
-    public Tiles overlap(double share) {
-        return new Tiles(size, share, whole);
+    public Tiles overlap(double fraction) {
+        return new Tiles(size, fraction, whole);
     }
 
     /** Sets whether detectors also predict the whole image. */

@@ -46,14 +46,14 @@ final class CvatReader implements LabelReader {
         List<ParsedImage> images = new ArrayList<>();
         Set<String> classes = new LinkedHashSet<>();
         for (String file : context.folder().ending(".xml")) {
-            Map<String, Integer> leftOut = new TreeMap<>();
-            File reader = new File(context, file, images, classes, leftOut);
+            Map<String, Integer> skippedShapes = new TreeMap<>();
+            File reader = new File(context, file, images, classes, skippedShapes);
             context.attempt(
                     context.place(file),
                     () ->
                             XmlElement.forEach(
                                     context.folder().path(file), "annotations", reader::read));
-            leftOut.forEach(
+            skippedShapes.forEach(
                     (name, count) ->
                             context.warning(
                                     context.place(file),
@@ -71,7 +71,7 @@ final class CvatReader implements LabelReader {
             String file,
             List<ParsedImage> images,
             Set<String> classes,
-            Map<String, Integer> leftOut) {
+            Map<String, Integer> skippedShapes) {
 
         void read(XmlElement element) {
             switch (element.name()) {
@@ -97,7 +97,7 @@ final class CvatReader implements LabelReader {
             ParsedImage parsed = new ParsedImage(element.place());
             for (XmlElement shape : element.children()) {
                 if (NO_OBJECTS.contains(shape.name())) {
-                    leftOut.merge(shape.name(), 1, Integer::sum);
+                    skippedShapes.merge(shape.name(), 1, Integer::sum);
                 } else {
                     parsed.attempt(
                             shape.place(),
