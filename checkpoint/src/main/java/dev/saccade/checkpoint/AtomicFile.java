@@ -69,7 +69,7 @@ public final class AtomicFile {
                 rename(target, kept.get());
             }
             rename(temporary, target);
-            forceFolder(target.getParent());
+            syncFolder(target.getParent());
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be written: %s", file, e.getMessage());
         } finally {
@@ -107,7 +107,7 @@ public final class AtomicFile {
     }
 
     /** Syncs the folder so that the rename survives a crash; not possible or needed on Windows. */
-    private static void forceFolder(Path folder) throws IOException {
+    private static void syncFolder(Path folder) throws IOException {
         if (!System.getProperty("os.name").startsWith("Windows")) {
             try (FileChannel channel = FileChannel.open(folder)) {
                 channel.force(true);

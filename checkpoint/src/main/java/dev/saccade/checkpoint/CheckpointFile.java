@@ -58,7 +58,7 @@ public final class CheckpointFile {
             FileChannel channel = FileChannel.open(path);
             try {
                 CheckpointFile file = new CheckpointFile(path, channel);
-                T content = MalformedException.naming(path, () -> reader.apply(file));
+                T content = MalformedException.withFileName(path, () -> reader.apply(file));
                 file.headers.forEach(ByteRange::verify);
                 return content;
             } catch (IOException | RuntimeException e) {
@@ -93,7 +93,7 @@ public final class CheckpointFile {
     ByteRange range(long offset, long length, CRC32C sum) {
         check(offset, length);
         CRC32C crc = new CRC32C();
-        pass(offset, length, crc, sum);
+        updateChecksums(offset, length, crc, sum);
         return new ByteRange(offset, length, crc.getValue());
     }
 
@@ -109,7 +109,7 @@ public final class CheckpointFile {
     }
 
     /** Updates checksums with a byte range. */
-    private void pass(long offset, long length, CRC32C... sums) {
+    private void updateChecksums(long offset, long length, CRC32C... sums) {
         for (long done = 0; done < length; done += CHUNK) {
             chunk.clear().limit((int) Math.min(CHUNK, length - done));
             fill(chunk, offset + done, sums);
@@ -179,7 +179,7 @@ public final class CheckpointFile {
 
         private void verify() {
             CRC32C now = new CRC32C();
-            pass(offset, length, now);
+            updateChecksums(offset, length, now);
             check(now);
         }
 

@@ -23,7 +23,7 @@ public final class MalformedException extends RuntimeException {
     }
 
     /** Returns the result of a reader; adds the file name to its errors. */
-    static <T> T naming(Path file, Supplier<T> reader) {
+    static <T> T withFileName(Path file, Supplier<T> reader) {
         try {
             return reader.get();
         } catch (MalformedException e) {

@@ -49,18 +49,19 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
         Map<String, String> metadata = new LinkedHashMap<>();
         expect(parser.nextToken(), JsonToken.START_OBJECT, "header");
         while (parser.nextToken() != JsonToken.END_OBJECT) {
-            String name = whole(parser.currentName());
+            String name = validText(parser.currentName());
             expect(parser.nextToken(), JsonToken.START_OBJECT, name);
             if (name.equals(SafeTensors.METADATA)) {
                 while (parser.nextToken() != JsonToken.END_OBJECT) {
-                    String key = whole(parser.currentName());
+                    String key = validText(parser.currentName());
                     expect(parser.nextToken(), JsonToken.VALUE_STRING, name + "." + key);
-                    metadata.put(key, whole(parser.getText()));
+                    metadata.put(key, validText(parser.getText()));
                 }
             } else {
                 entries.put(name, entry(parser, name));
                 if (entries.size() > MAX_TENSORS) {
-                    throw new MalformedException("it has more than %s tensors", MAX_TENSORS);
+                    throw new MalformedException(
+                            "more than %s tensors are not supported", MAX_TENSORS);
                 }
             }
         }
@@ -71,7 +72,7 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
     }
 
     /** Rejects an unpaired surrogate, which JSON escapes can express but UTF-8 cannot. */
-    private static String whole(String text) {
+    private static String validText(String text) {
         try {
             var unused = Utf8.encodedLength(text);
             return text;

@@ -59,7 +59,7 @@ public final class CompositeEvaluator<P> implements Evaluator<P> {
                         config.type(),
                         config.predictionType().getSimpleName(),
                         predictionType.getSimpleName(),
-                        typesFor(predictionType));
+                        evaluatorsFor(predictionType));
             }
             @SuppressWarnings("unchecked") // predictionType was checked
             Evaluator<P> evaluator = (Evaluator<P>) config.build(dataset, targets, threads);
@@ -77,7 +77,7 @@ public final class CompositeEvaluator<P> implements Evaluator<P> {
         return new CompositeEvaluator<>(evaluators.build());
     }
 
-    private static List<String> typesFor(Class<?> predictionType) {
+    private static List<String> evaluatorsFor(Class<?> predictionType) {
         return Configs.defaults(Config.class).stream()
                 .filter(config -> config.predictionType() == predictionType)
                 .map(Config::type)

@@ -78,7 +78,7 @@ public final class DatasetInference {
             IntConsumer progress) {
         evaluator.reset();
         try {
-            runOwn(reader, model, evaluator, progress);
+            runShard(reader, model, evaluator, progress);
         } catch (EvaluationInterrupted e) {
             ranks.allGather(INTERRUPTED);
             throw e;
@@ -89,7 +89,7 @@ public final class DatasetInference {
         merge(evaluator);
     }
 
-    private <P> void runOwn(
+    private <P> void runShard(
             InferenceReader reader,
             Function<InferenceInput, P> model,
             Evaluator<P> evaluator,
@@ -98,14 +98,14 @@ public final class DatasetInference {
         IntStream own = IntStream.range(first, first + size());
         try (DataLoader<InferenceInput> loader = DataLoader.testing(dataset, own, reader, workers);
                 DataLoader<InferenceInput>.Epoch images = loader.epoch(0);
-                Workers measuring = new Workers("saccade-eval", workers)) {
+                Workers evaluationWorkers = new Workers("saccade-eval", workers)) {
             for (int i = 0; i < size(); i++) {
                 int index = first + i;
                 P predicted = predict(model, images);
-                measuring.start(() -> evaluator.process(index, predicted));
+                evaluationWorkers.start(() -> evaluator.process(index, predicted));
                 progress.accept(i + 1);
             }
-            measuring.finish();
+            evaluationWorkers.finish();
         }
     }
 

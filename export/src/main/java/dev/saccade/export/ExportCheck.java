@@ -146,16 +146,16 @@ public final class ExportCheck implements AutoCloseable {
         float[] ours = expected.toType(DataType.FLOAT32, false).toFloatArray();
         float[] theirs = got.toType(DataType.FLOAT32, false).toFloatArray();
         double largest = 0;
-        double apart = 0;
+        double maxDifference = 0;
         for (int i = 0; i < ours.length; i++) {
             double difference = Math.abs((double) ours[i] - theirs[i]);
             if (Double.isFinite(difference)) {
-                apart = Math.max(apart, difference);
+                maxDifference = Math.max(maxDifference, difference);
                 largest = Math.max(largest, Math.abs(ours[i]));
             } else if (Float.compare(ours[i], theirs[i]) != 0) {
                 return Double.POSITIVE_INFINITY;
             }
         }
-        return apart == 0 ? 0 : apart / largest;
+        return maxDifference == 0 ? 0 : maxDifference / largest;
     }
 }

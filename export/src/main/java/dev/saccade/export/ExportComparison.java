@@ -76,8 +76,8 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
                         "milliseconds per image: %.0f in Saccade, %.0f in %s",
                         ours.milliseconds, theirs.milliseconds, check.runtime()));
         for (String name : names) {
-            double apart = Math.abs(ours.metrics.get(name) - theirs.metrics.get(name));
-            if (!(apart <= tolerance(precision)) && Double.isFinite(ours.metrics.get(name))) {
+            double difference = Math.abs(ours.metrics.get(name) - theirs.metrics.get(name));
+            if (!(difference <= tolerance(precision)) && Double.isFinite(ours.metrics.get(name))) {
                 throw SaccadeException.user(
                         "%s: got %.4f from the exported model, expected %.4f; the raw"
                                 + " outputs before NMS agree",

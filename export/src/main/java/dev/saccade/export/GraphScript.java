@@ -36,14 +36,14 @@ final class GraphScript {
             names.put(named.get(i), "x[" + i + "]");
         }
         // New tensors are created on the device of the first input.
-        Graph anywhere =
+        Graph singleInput =
                 new Graph(
                         ImmutableList.of(named.get(0)),
                         graph.weights(),
                         graph.nodes(),
                         graph.outputs());
         Script script =
-                Script.compile(SIGNATURE, new TorchScriptCode(anywhere, names).body("[", "]"));
+                Script.compile(SIGNATURE, new TorchScriptCode(singleInput, names).body("[", "]"));
         return NoGrad.call(() -> script.runLists(List.of(given)));
     }
 

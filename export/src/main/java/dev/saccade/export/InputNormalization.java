@@ -62,14 +62,14 @@ public record InputNormalization(Normalize normalize, int divisor) {
         }
         if (normalize == null) {
             throw SaccadeException.user(
-                    "the transforms of the model have no normalize; export without"
+                    "the model's transforms do not include normalize; export without"
                             + " normalization");
         }
         return new InputNormalization(normalize, divisor);
     }
 
-    private static NDArray channels(NDArray beside, List<Double> values) {
-        return Tensors.of(beside.getManager(), Floats.toArray(values), new Shape(1, 3, 1, 1));
+    private static NDArray channels(NDArray like, List<Double> values) {
+        return Tensors.of(like.getManager(), Floats.toArray(values), new Shape(1, 3, 1, 1));
     }
 
     NDArray normalized(NDArray pixels) {

@@ -36,13 +36,13 @@ final class TorchScriptCode {
     static void require(Graph graph) {
         for (Node node : graph.nodes()) {
             boolean isKnown = node.name().startsWith(ATEN) || node.operator().equals(UNPACK);
-            if (!isKnown && !isOurs(node)) {
+            if (!isKnown && !isCustom(node)) {
                 throw SaccadeException.user("%s: libtorch has no such operator", node.operator());
             }
         }
     }
 
-    private static boolean isOurs(Node node) {
+    private static boolean isCustom(Node node) {
         return node.name().equals(Graph.NMS) || node.name().equals(Graph.ROI_ALIGN);
     }
 
@@ -67,7 +67,7 @@ final class TorchScriptCode {
     }
 
     private String call(Node node) {
-        if (isOurs(node)) {
+        if (isCustom(node)) {
             String name = node.name().substring(OURS.length());
             return "(self)." + name + "(" + joined(node.arguments(), this::text) + ")";
         }
@@ -136,7 +136,7 @@ final class TorchScriptCode {
     /** Returns the functions of the graph's operators that libtorch lacks. */
     static String functions(Graph graph) {
         return graph.nodes().stream()
-                .filter(TorchScriptCode::isOurs)
+                .filter(TorchScriptCode::isCustom)
                 .map(node -> node.name().substring(OURS.length()) + ".py")
                 .distinct()
                 .flatMap(file -> ResourceLines.read(TorchScriptCode.class, file).stream())

@@ -215,16 +215,16 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
             return images.stream().map(this::predict).toList();
         }
         return compute(
-                scratch -> shared.model.predict(together(images, scratch)),
+                scratch -> shared.model.predict(concatenated(images, scratch)),
                 () -> sizes(images.get(0)) + " of " + images.size() + " images");
     }
 
-    private static ImageBatch together(List<InferenceInput> images, NDManager manager) {
-        List<ImageBatch> alone = images.stream().map(image -> image.to(manager).get(0)).toList();
-        NDArray[] pixels = alone.stream().map(ImageBatch::pixels).toArray(NDArray[]::new);
+    private static ImageBatch concatenated(List<InferenceInput> images, NDManager manager) {
+        List<ImageBatch> singles = images.stream().map(image -> image.to(manager).get(0)).toList();
+        NDArray[] pixels = singles.stream().map(ImageBatch::pixels).toArray(NDArray[]::new);
         return new ImageBatch(
                 Tensors.concat(new NDList(pixels), 0),
-                alone.stream().flatMap(batch -> batch.images().stream()).toList());
+                singles.stream().flatMap(batch -> batch.images().stream()).toList());
     }
 
     private static String sizes(InferenceInput image) {

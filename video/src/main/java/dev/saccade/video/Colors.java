@@ -46,7 +46,7 @@ final class Colors implements AutoCloseable {
 
     private final SwsContext converter = sws_alloc_context();
     private final AVFrame bgr = av_frame_alloc();
-    private boolean limited;
+    private boolean isLimitedRange;
 
     Colors() {
         converter.flags(SWS_BICUBIC);
@@ -57,7 +57,7 @@ final class Colors implements AutoCloseable {
         if (isYuv(frame)) {
             frame.colorspace(matrix(frame));
         }
-        limited = !isYuv(frame) && frame.color_range() == AVCOL_RANGE_MPEG;
+        isLimitedRange = !isYuv(frame) && frame.color_range() == AVCOL_RANGE_MPEG;
         // No tone mapping, deinterlacing or gamut conversion.
         frame.color_trc(AVCOL_TRC_UNSPECIFIED).color_primaries(AVCOL_PRI_UNSPECIFIED);
         frame.flags(frame.flags() & ~INTERLACED);
@@ -77,7 +77,7 @@ final class Colors implements AutoCloseable {
                         CvType.CV_8UC3,
                         bgr.data(0).capacity(stride * bgr.height()).asByteBuffer(),
                         stride);
-        if (limited) {
+        if (isLimitedRange) {
             // swscale treats gray and RGB as full range, regardless of the tag.
             double scale = 255 / LIMITED_RANGE;
             pixels.convertTo(pixels, -1, scale, -BLACK * scale);

@@ -42,7 +42,7 @@ final class Damage {
      * @param frame damaged or missing frame; may be ahead of the counted frames
      * @param reorder number of preceding frames that may refer to it
      */
-    void at(long frame, int reorder) {
+    void start(long frame, int reorder) {
         damaged = Math.max(damaged, frame);
         if (open < 0) {
             long first = Math.max(frame - reorder, lastKey <= frame ? lastKey : 0);

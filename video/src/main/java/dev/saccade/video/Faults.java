@@ -62,7 +62,7 @@ final class Faults {
     /** Adds the corrupt packet unless a new recording may have started right after it. */
     private void addCorruptPacket(long latest, int reorder) {
         if (corruptPacket >= 0 && corruptPacket <= latest) {
-            damage.at(corruptPacket - lostPackets, reorder);
+            damage.start(corruptPacket - lostPackets, reorder);
             corruptPacket = -1;
         }
     }
@@ -70,7 +70,7 @@ final class Faults {
     void addFrame(AVFrame frame, int reorder) {
         damage.frame((frame.flags() & KEY) != 0);
         if (frame.decode_error_flags() != 0 || (frame.flags() & CORRUPT) != 0) {
-            damage.at(frames, reorder);
+            damage.start(frames, reorder);
         }
         frames++;
     }
@@ -88,7 +88,7 @@ final class Faults {
             firstLost = latest;
         }
         if (keySeen && isReferenced) {
-            damage.at(latest, late);
+            damage.start(latest, late);
         }
         lostPackets++;
     }

@@ -35,17 +35,17 @@ record Orientation(boolean transposed, boolean flippedX, boolean flippedY, boole
 
     /** Returns the nearest orientation of {@code x' = a x + c y, y' = b x + d y}. */
     static Orientation of(long a, long b, long c, long d) {
-        long straight = Math.abs(a) + Math.abs(d);
-        long crossed = Math.abs(b) + Math.abs(c);
-        if (straight + crossed == 0) {
+        long diagonal = Math.abs(a) + Math.abs(d);
+        long offDiagonal = Math.abs(b) + Math.abs(c);
+        if (diagonal + offDiagonal == 0) {
             return AS_STORED;
         }
-        boolean transposed = crossed > straight;
+        boolean transposed = offDiagonal > diagonal;
         return new Orientation(
                 transposed,
                 (transposed ? c : a) < 0,
                 (transposed ? b : d) < 0,
-                Math.min(straight, crossed) <= TOLERANCE * Math.max(straight, crossed));
+                Math.min(diagonal, offDiagonal) <= TOLERANCE * Math.max(diagonal, offDiagonal));
     }
 
     /** Returns an upright copy. */

@@ -264,7 +264,7 @@ public final class Video implements AutoCloseable {
                 return false;
             }
             if (received != AVERROR_EAGAIN()) {
-                lose(received);
+                reportLostPacket(received);
             } else if (drained) {
                 return false;
             } else {
@@ -302,13 +302,13 @@ public final class Video implements AutoCloseable {
             faults.addPacket(packet, timesRestart, codec.has_b_frames());
             int sent = avcodec_send_packet(codec, packet);
             if (sent < 0) {
-                lose(sent);
+                reportLostPacket(sent);
             }
         }
         av_packet_unref(packet);
     }
 
-    private void lose(int error) {
+    private void reportLostPacket(int error) {
         boolean hasOnlyKeyFrames =
                 (codec.codec_descriptor().props() & AV_CODEC_PROP_INTRA_ONLY) != 0;
         faults.addLostPacket(text(error), codec.has_b_frames() + THREADS, !hasOnlyKeyFrames);

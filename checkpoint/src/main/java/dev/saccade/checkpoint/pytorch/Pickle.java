@@ -111,8 +111,8 @@ final class Pickle {
             case 'G' -> push(Double.longBitsToDouble(Long.reverseBytes(in.getLong())));
             case 'X' -> push(text(in.getInt()));
             case 0x8c -> push(text(unsignedByte()));
-            case 'T' -> push(oldText(in.getInt()));
-            case 'U' -> push(oldText(unsignedByte()));
+            case 'T' -> push(python2String(in.getInt()));
+            case 'U' -> push(python2String(unsignedByte()));
             case 0x8d -> push(text(in.getLong()));
             case 'C' -> push(slice(unsignedByte()));
             case 'B' -> push(slice(in.getInt()));
@@ -132,26 +132,26 @@ final class Pickle {
             case '}' -> push(new LinkedHashMap<>());
             case ')' -> push(new Tuple(List.of()));
             case 0x8f -> push(new Opaque());
-            case 't' -> pushTuple(sinceMark());
+            case 't' -> pushTuple(popMark());
             case 0x85 -> pushTuple(last(1));
             case 0x86 -> pushTuple(last(2));
             case 0x87 -> pushTuple(last(3));
             case 0x91 -> {
-                sinceMark();
+                popMark();
                 push(new Opaque());
             }
-            case 'l' -> push(sinceMark());
+            case 'l' -> push(popMark());
             case 'd' -> {
-                List<Object> items = sinceMark();
+                List<Object> items = popMark();
                 push(new LinkedHashMap<>());
                 setItems(items);
             }
             case 'a' -> append(last(1));
-            case 'e', 0x90 -> append(sinceMark());
+            case 'e', 0x90 -> append(popMark());
             case 's' -> setItems(last(2));
-            case 'u' -> setItems(sinceMark());
+            case 'u' -> setItems(popMark());
             case '0' -> pop();
-            case '1' -> sinceMark();
+            case '1' -> popMark();
             case '2' -> push(top());
             default -> object(code);
         }
@@ -258,7 +258,7 @@ final class Pickle {
         return values;
     }
 
-    private List<Object> sinceMark() {
+    private List<Object> popMark() {
         if (marked.isEmpty()) {
             throw malformed("the mark is missing");
         }
@@ -317,7 +317,7 @@ final class Pickle {
     }
 
     /** Returns a Python 2 string: text if it is valid UTF-8, else bytes. */
-    private Object oldText(long length) {
+    private Object python2String(long length) {
         Bytes bytes = slice(length);
         try {
             return StandardCharsets.UTF_8.newDecoder().decode(bytes.data.duplicate()).toString();

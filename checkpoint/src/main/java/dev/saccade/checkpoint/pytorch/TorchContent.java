@@ -107,7 +107,7 @@ record TorchContent(Object root, Map<String, StoredZip.Entry> storages) {
         ByteBuffer in = file.header(0, Math.min(file.size(), MAX_PICKLE));
         Object[] pickles = new Object[5];
         for (int i = 0; i < pickles.length; i++) {
-            pickles[i] = Pickle.read(in, id -> noted(storage(id), storages));
+            pickles[i] = Pickle.read(in, id -> registered(storage(id), storages));
         }
         boolean isBigEndian =
                 pickles[2] instanceof Map<?, ?> system
@@ -135,7 +135,8 @@ record TorchContent(Object root, Map<String, StoredZip.Entry> storages) {
         return new TorchContent(pickles[3], places);
     }
 
-    private static TorchStorage noted(TorchStorage storage, Map<String, TorchStorage> storages) {
+    private static TorchStorage registered(
+            TorchStorage storage, Map<String, TorchStorage> storages) {
         TorchStorage other = storages.putIfAbsent(storage.key(), storage);
         if (other != null && !other.equals(storage)) {
             throw new MalformedException("damaged: storage %s has two descriptions", storage.key());

@@ -53,7 +53,7 @@ public final class TorchFile {
         boolean isZip = file.header(0, 2).getShort() == ZIP_MAGIC;
         TorchContent content = isZip ? TorchContent.ofZip(file) : TorchContent.ofPickle(file);
         if (!(content.root() instanceof Map<?, ?> root)) {
-            throw new MalformedException("it contains no dict of tensors");
+            throw new MalformedException("contains no dict of tensors");
         }
         TorchWeights weights = TorchWeights.of(root, averaged);
         Map<String, StoredArray> found = weights.arrays();

@@ -91,7 +91,7 @@ record TorchWeights(Map<String, StoredArray> arrays, List<String> notes) {
                 large.stream()
                         .filter(each -> !averaged || each.isAveraged())
                         .min(order)
-                        .orElseThrow(() -> absence(root, averaged));
+                        .orElseThrow(() -> noWeights(root, averaged));
         return new TorchWeights(chosen.arrays, notes(chosen, large));
     }
 
@@ -100,7 +100,7 @@ record TorchWeights(Map<String, StoredArray> arrays, List<String> notes) {
         return place < 0 ? USUAL.size() : place;
     }
 
-    private static MalformedException absence(Map<?, ?> root, boolean averaged) {
+    private static MalformedException noWeights(Map<?, ?> root, boolean averaged) {
         String keys =
                 root.keySet().stream()
                         .filter(String.class::isInstance)
@@ -108,7 +108,7 @@ record TorchWeights(Map<String, StoredArray> arrays, List<String> notes) {
                         .toList()
                         .toString();
         return new MalformedException(
-                "it contains no %s; its keys are %s",
+                "contains no %s; its keys are %s",
                 averaged ? "averaged weights, such as state_dict_ema" : "tensors", keys);
     }
 

@@ -75,7 +75,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
             return new Plan.AsIs();
         }
         if (match.isNone()) {
-            return new Plan.Fresh(here() + ", different classes in the checkpoint");
+            return new Plan.Fresh(classCount() + ", different classes in the checkpoint");
         }
         boolean isKnown = perClass == 1 || order.isPresent();
         return isKnown && here.background <= 1
@@ -90,10 +90,10 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
         }
         return more == 0
                 ? new Plan.Unnamed()
-                : new Plan.Fresh(here() + ", " + count + " in the checkpoint");
+                : new Plan.Fresh(classCount() + ", " + count + " in the checkpoint");
     }
 
-    private String here() {
+    private String classCount() {
         return Count.of(classes.size(), "class") + " here";
     }
 

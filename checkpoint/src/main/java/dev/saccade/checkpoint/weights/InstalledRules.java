@@ -20,7 +20,7 @@ final class InstalledRules {
         List<ModelComponentConfig> parts = Configs.defaults(ModelComponentConfig.class);
         for (Class<? extends ModelComponentConfig> part :
                 Configs.registered(ModelComponentConfig.class).values()) {
-            if (bringsRules(part) && parts.stream().noneMatch(part::isInstance)) {
+            if (definesRules(part) && parts.stream().noneMatch(part::isInstance)) {
                 throw SaccadeException.user(
                         "%s: implements checkpointRules but has a required setting; give every"
                                 + " setting a @Default",
@@ -33,7 +33,7 @@ final class InstalledRules {
                 .reduce(CheckpointRules.NONE, CheckpointRules::and);
     }
 
-    private static boolean bringsRules(Class<? extends ModelComponentConfig> part) {
+    private static boolean definesRules(Class<? extends ModelComponentConfig> part) {
         return Arrays.stream(part.getMethods())
                 .filter(method -> method.getName().equals("checkpointRules"))
                 .anyMatch(method -> method.getDeclaringClass() != ModelComponentConfig.class);

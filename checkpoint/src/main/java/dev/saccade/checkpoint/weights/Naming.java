@@ -167,12 +167,12 @@ public final class Naming {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         for (Map.Entry<String, Tensor> entry : checkpoint.tensors().entrySet()) {
             tensors.put(entry.getKey(), entry.getValue());
-            rules.indexes().forEach(table -> addBeside(entry.getKey(), shapes, table, tensors));
+            rules.indexes().forEach(table -> addIndexTable(entry.getKey(), shapes, table, tensors));
         }
         return new Checkpoint(tensors, checkpoint.metadata());
     }
 
-    private static void addBeside(
+    private static void addIndexTable(
             String name, Map<String, Shape> shapes, IndexTable table, Map<String, Tensor> tensors) {
         Optional<Map<String, String>> places = table.parameter().read(name);
         if (places.isPresent()) {

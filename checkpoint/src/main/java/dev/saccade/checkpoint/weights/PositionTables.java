@@ -38,7 +38,7 @@ final class PositionTables {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             NDArray rows = from.rows(manager.create(table.floats(), table.shape()));
             if (isSameGrid) {
-                return Optional.of(new Fitted(Tensor.of(to.laidOut(rows)), "transposed"));
+                return Optional.of(new Fitted(Tensor.of(to.toTable(rows)), "transposed"));
             }
             NDArray grid =
                     rows.get(from.extraTokens + ":")
@@ -49,7 +49,7 @@ final class PositionTables {
                     NoGrad.call(() -> resized(kind, grid, size))
                             .reshape(to.height * to.width, to.channels);
             NDArray whole = rows.get(":" + to.extraTokens).concat(resized, 0);
-            return Optional.of(new Fitted(Tensor.of(to.laidOut(whole)), how(kind)));
+            return Optional.of(new Fitted(Tensor.of(to.toTable(whole)), interpolation(kind)));
         }
     }
 
@@ -60,7 +60,7 @@ final class PositionTables {
         };
     }
 
-    private static String how(PositionTable kind) {
+    private static String interpolation(PositionTable kind) {
         return kind.method().name().toLowerCase(Locale.ROOT);
     }
 
@@ -102,7 +102,7 @@ final class PositionTables {
         }
 
         /** Returns {@code [positions, C]} as a table of this layout. */
-        NDArray laidOut(NDArray rows) {
+        NDArray toTable(NDArray rows) {
             return (positionsLast ? rows.transpose() : rows).reshape(shape);
         }
     }

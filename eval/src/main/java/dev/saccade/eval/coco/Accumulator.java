@@ -54,11 +54,11 @@ final class Accumulator {
         for (AreaRange area : AreaRange.values()) {
             int objects = matches.countObjects(k, area);
             for (int m = 0; objects > 0 && m < parameters.maxDetections().size(); m++) {
-                int within = limit(parameters.maxDetections().get(m));
+                int kept = limit(parameters.maxDetections().get(m));
                 for (int t = 0; t < CocoParameters.IOU_THRESHOLDS.length(); t++) {
-                    trace(area, t, within, objects);
-                    recall.set(within == 0 ? 0 : recallAt[within - 1], t, k, area.index(), m);
-                    interpolate(within);
+                    trace(area, t, kept, objects);
+                    recall.set(kept == 0 ? 0 : recallAt[kept - 1], t, k, area.index(), m);
+                    interpolate(kept);
                     precision.setAlong(1, precisionAtRecall, t, 0, k, area.index(), m);
                     scores.setAlong(1, scoreAtRecall, t, 0, k, area.index(), m);
                 }
@@ -67,14 +67,14 @@ final class Accumulator {
     }
 
     /** Stores precision and score of the first detection that reaches each recall threshold. */
-    private void interpolate(int within) {
+    private void interpolate(int kept) {
         int i = 0;
         for (int r = 0; r < RECALLS.length(); r++) {
-            while (i < within && recallAt[i] < RECALLS.get(r)) {
+            while (i < kept && recallAt[i] < RECALLS.get(r)) {
                 i++;
             }
-            precisionAtRecall[r] = i < within ? precisionAt[i] : 0;
-            scoreAtRecall[r] = i < within ? score(limited[i]) : 0;
+            precisionAtRecall[r] = i < kept ? precisionAt[i] : 0;
+            scoreAtRecall[r] = i < kept ? score(limited[i]) : 0;
         }
     }
 
@@ -104,27 +104,27 @@ final class Accumulator {
     }
 
     private int limit(int maxDetections) {
-        int within = 0;
+        int kept = 0;
         for (int i = 0; i < count; i++) {
             if (ranks[slots[i] - firstSlot] < maxDetections) {
-                limited[within++] = slots[i];
+                limited[kept++] = slots[i];
             }
         }
-        return within;
+        return kept;
     }
 
     /** Computes recall and non-increasing precision after each detection. */
-    private void trace(AreaRange area, int t, int within, int objects) {
+    private void trace(AreaRange area, int t, int kept, int objects) {
         double right = 0;
         double wrong = 0;
-        for (int i = 0; i < within; i++) {
+        for (int i = 0; i < kept; i++) {
             MatchStatus status = matches.status(area, limited[i], t);
             right += status == MatchStatus.TRUE_POSITIVE ? 1 : 0;
             wrong += status == MatchStatus.FALSE_POSITIVE ? 1 : 0;
             recallAt[i] = right / objects;
             precisionAt[i] = right / (wrong + right + EPSILON);
         }
-        for (int i = within - 2; i >= 0; i--) {
+        for (int i = kept - 2; i >= 0; i--) {
             precisionAt[i] = Math.max(precisionAt[i], precisionAt[i + 1]);
         }
     }

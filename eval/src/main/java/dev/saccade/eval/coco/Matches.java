@@ -148,10 +148,10 @@ final class Matches {
         /** Objects, counted before ignored ones, and the number of counted objects. */
         private int[] order = new int[16];
 
-        private int counting;
+        private int countedObjects;
 
         /** Bit t is set if the object is matched at threshold t. */
-        private int[] taken = new int[16];
+        private int[] objectMatches = new int[16];
 
         Matcher(PairwiseIou overlap) {
             this.overlap = overlap;
@@ -165,22 +165,22 @@ final class Matches {
             int count = Math.min(end - start, parameters.maxDetectionLimit());
             firstObject = objectCells.first(cell);
             objects = objectCells.first(cell + 1) - firstObject;
-            measure(start, count);
+            computeIous(start, count);
             for (AreaRange area : AreaRange.values()) {
-                arrange(area);
+                orderObjects(area);
                 for (int d = 0; d < count; d++) {
                     matchAtAllThresholds(area, start + d, d * objects);
                 }
             }
         }
 
-        private void measure(int start, int count) {
+        private void computeIous(int start, int count) {
             if (ious.length < count * objects) {
                 ious = new double[2 * count * objects];
             }
             if (order.length < objects) {
                 order = new int[2 * objects];
-                taken = new int[2 * objects];
+                objectMatches = new int[2 * objects];
             }
             for (int d = 0; d < count; d++) {
                 int detection = detectionCells.entry(start + d);
@@ -194,13 +194,13 @@ final class Matches {
             return objectCells.entry(firstObject + g);
         }
 
-        private void arrange(AreaRange area) {
-            counting = 0;
+        private void orderObjects(AreaRange area) {
+            countedObjects = 0;
             int ignored = objects;
             for (int g = 0; g < objects; g++) {
-                taken[g] = 0;
+                objectMatches[g] = 0;
                 if (counts(object(g), area)) {
-                    order[counting++] = g;
+                    order[countedObjects++] = g;
                 }
             }
             for (int g = objects - 1; g >= 0; g--) {
@@ -218,9 +218,9 @@ final class Matches {
                 int best = best(t, firstIou);
                 if (best >= 0) {
                     int object = object(order[best]);
-                    taken[order[best]] |= groundTruth.crowd(object) ? 0 : 1 << t;
+                    objectMatches[order[best]] |= groundTruth.crowd(object) ? 0 : 1 << t;
                     matched |= 1 << t;
-                    ignored |= best >= counting ? 1 << t : 0;
+                    ignored |= best >= countedObjects ? 1 << t : 0;
                 }
             }
             if (!area.contains(detections.area(detection, parameters.areaOf()))) {
@@ -238,10 +238,10 @@ final class Matches {
             int best = -1;
             for (int i = 0; i < objects; i++) {
                 int g = order[i];
-                if ((taken[g] >> t & 1) == 1) {
+                if ((objectMatches[g] >> t & 1) == 1) {
                     continue;
                 }
-                if (best >= 0 && best < counting && i >= counting) {
+                if (best >= 0 && best < countedObjects && i >= countedObjects) {
                     break;
                 }
                 if (ious[firstIou + g] >= bestIou) {

@@ -51,10 +51,10 @@ public interface PairwiseIou {
         return (detection, object) -> {
             Rle.Bounds d = foundBounds.get(detection);
             Rle.Bounds g = truthBounds.get(object);
-            boolean apart =
+            boolean isDisjoint =
                     shared(d.x(), d.width(), g.x(), g.width()) <= 0
                             || shared(d.y(), d.height(), g.y(), g.height()) <= 0;
-            return apart
+            return isDisjoint
                     ? 0
                     : found.get(detection).iou(truth.get(object), groundTruth.crowd(object));
         };

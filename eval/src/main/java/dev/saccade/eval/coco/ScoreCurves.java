@@ -43,7 +43,10 @@ public record ScoreCurves(List<ScoreCurve> classes) {
         for (int k = 0; k < names.size(); k++) {
             curves.add(
                     new ScoreCurve(
-                            names.get(k), objects[k], fromAbove(right[k]), fromAbove(wrong[k])));
+                            names.get(k),
+                            objects[k],
+                            cumulativeFromTop(right[k]),
+                            cumulativeFromTop(wrong[k])));
         }
         return new ScoreCurves(curves);
     }
@@ -57,7 +60,7 @@ public record ScoreCurves(List<ScoreCurve> classes) {
         return step;
     }
 
-    private static ImmutableIntArray fromAbove(int[] counts) {
+    private static ImmutableIntArray cumulativeFromTop(int[] counts) {
         for (int step = ScoreCurve.STEPS - 1; step >= 0; step--) {
             counts[step] += counts[step + 1];
         }

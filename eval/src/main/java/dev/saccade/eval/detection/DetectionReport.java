@@ -59,7 +59,7 @@ public final class DetectionReport {
         json.put("scores", scores(curves)).put("confusion", confusion);
         List<String> all = new ArrayList<>(notes);
         maxPerImage.ifPresent(limit -> noteCutOff(all, evaluation, limit));
-        noteCrowded(all, evaluation);
+        noteObjectsAboveLimit(all, evaluation);
         return new MetricReport(tables, details.build(), json.buildOrThrow(), all)
                 .with(evaluation.values(), others);
     }
@@ -87,13 +87,13 @@ public final class DetectionReport {
         }
     }
 
-    private static void noteCrowded(List<String> notes, DetectionEvaluation evaluation) {
+    private static void noteObjectsAboveLimit(List<String> notes, DetectionEvaluation evaluation) {
         int evaluated = evaluation.boxes().parameters().maxDetectionLimit();
         int objects = evaluation.groundTruth().maxPerImageAndClass();
         if (objects > evaluated) {
             notes.add(
                     Text.format(
-                            "an image has %d objects of one class, but AP counts %d detections"
+                            "an image has %d objects of one class, but AP counts at most %d detections"
                                     + " per image and class; raise the limit with"
                                     + " max_dets=[1,10,%d]",
                             objects, evaluated, objects));

@@ -62,8 +62,8 @@ public record ResultsEvaluation(
 
     private MetricReport detections() {
         // Images are not read, so their paths need not exist.
-        Path anywhere = annotations.toAbsolutePath().getRoot();
-        Dataset dataset = CocoDataset.open(annotations, anywhere, List.of());
+        Path root = annotations.toAbsolutePath().getRoot();
+        Dataset dataset = CocoDataset.open(annotations, root, List.of());
         CocoDetections found = CocoResults.read(results, dataset);
         List<String> notes = new ArrayList<>();
         noteMissing(notes, dataset, found);

@@ -56,8 +56,9 @@ final class DetectionOperators {
         }
         String known = op.add("Where", op.unsqueeze(there, 2), boxes, zero);
         String farthest = op.graph().reduce("ReduceMax", known, List.of(1L, 2L), true);
-        String apart = op.add("Add", op.add("Max", farthest, zero), op.scalarOf(1, DataType.FLOAT));
-        String shifted = op.add("Add", known, op.add("Mul", apart, groups(op, classes)));
+        String spacing =
+                op.add("Add", op.add("Max", farthest, zero), op.scalarOf(1, DataType.FLOAT));
+        String shifted = op.add("Add", known, op.add("Mul", spacing, groups(op, classes)));
         String found =
                 op.add(
                         "NonMaxSuppression",

@@ -137,8 +137,8 @@ final class ElementwiseOperators {
     private static String logaddexp(Operator op) {
         String a = op.tensor(0);
         String b = op.tensor(1);
-        String apart = op.add("Neg", op.add("Abs", op.add("Sub", a, b)));
-        String more = op.add("Add", op.add("Exp", apart), op.constant(1));
+        String negativeDistance = op.add("Neg", op.add("Abs", op.add("Sub", a, b)));
+        String more = op.add("Add", op.add("Exp", negativeDistance), op.constant(1));
         return op.add("Add", op.add("Max", a, b), op.add("Log", more));
     }
 

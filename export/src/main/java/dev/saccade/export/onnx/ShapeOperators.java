@@ -195,8 +195,8 @@ final class ShapeOperators {
         long size = op.integer(2);
         long step = op.integer(3);
         String lengths = op.size(op.tensor(0), axis, axis + 1);
-        String room = op.add("Sub", lengths, op.ints(size - step));
-        String count = op.squeezed(op.add("Div", room, op.ints(step)));
+        String lastStart = op.add("Sub", lengths, op.ints(size - step));
+        String count = op.squeezed(op.add("Div", lastStart, op.ints(step)));
         String starts = op.add("Mul", op.range(count), op.index(step));
         String places = op.ints(LongStream.range(0, size).toArray());
         String indices = op.add("Add", op.unsqueeze(starts, 1), places);

@@ -9,12 +9,12 @@ public record Tile(int top, int bottom, int left, int right) {
         return new Tile(0, size.height(), 0, size.width());
     }
 
-    /** Returns the tile at this position of the flipped map. */
+    /** Returns the mirrored position of this tile in a map of this size. */
     Tile flipHorizontally(int width) {
         return new Tile(top, bottom, width - right, width - left);
     }
 
-    /** Returns the tile at this position of the flipped map. */
+    /** Returns the mirrored position of this tile in a map of this size. */
     Tile flipVertically(int height) {
         return new Tile(height - bottom, height - top, left, right);
     }

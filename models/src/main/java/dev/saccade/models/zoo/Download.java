@@ -304,7 +304,7 @@ final class Download {
                 switch (status) {
                     case 301, 302, 303, 307, 308 ->
                             "redirects to "
-                                    + header(response, "Location").orElse("nowhere")
+                                    + header(response, "Location").orElse("an unknown URL")
                                     + ", which is not followed (from https to http, or too many"
                                     + " redirects)";
                     case 401, 403 -> "denies access";

@@ -118,7 +118,13 @@ public record Papers(Map<String, Source> sources, Map<String, String> reasons) {
                             BigDecimal before = results.putIfAbsent(cell.getKey(), cell.getValue());
                             if (before != null && before.compareTo(cell.getValue()) != 0) {
                                 throw new IllegalArgumentException(
-                                        source + ": " + recipe + ": " + cell + ", and " + before);
+                                        source
+                                                + ": "
+                                                + recipe
+                                                + ": "
+                                                + cell
+                                                + " contradicts "
+                                                + before);
                             }
                         });
         return results;
