@@ -27,7 +27,7 @@ final class FilterNorm extends Module {
         IDENTITY
     }
 
-    private static final Script LAYER_NORM_OF_SEEN =
+    private static final Script MASKED_LAYER_NORM =
             Script.compile(
                     "(x: Tensor, weight: Tensor, bias: Tensor, unseen: Tensor) -> Tensor",
                     """
@@ -39,12 +39,12 @@ final class FilterNorm extends Module {
                     return centered * torch.rsqrt(variance + 1.0e-5) * weight + bias
                     """);
 
-    private static final Script SOFTMAX_OF_SEEN =
+    private static final Script MASKED_SOFTMAX =
             Script.compile(
                     "(x: Tensor, unseen: Tensor) -> Tensor",
                     "return torch.softmax(torch.add_(x, unseen, alpha=-100), -1)");
 
-    private static final Script HIDE =
+    private static final Script ZERO_MASKED =
             Script.compile(
                     "(x: Tensor, unseen: Tensor) -> Tensor", "return torch.mul_(x, 1 - unseen)");
 
@@ -71,17 +71,17 @@ final class FilterNorm extends Module {
     NDArray forward(NDArray values, Optional<NDArray> unseen) {
         NDArray x = weight.isPresent() ? normalized(values, unseen) : values;
         if (activation == Activation.SOFTMAX) {
-            return unseen.map(u -> SOFTMAX_OF_SEEN.run(x, u))
+            return unseen.map(u -> MASKED_SOFTMAX.run(x, u))
                     .orElseGet(() -> Functional.softmax(x, -1));
         }
-        NDArray masked = unseen.map(u -> HIDE.run(x, u)).orElse(x);
+        NDArray masked = unseen.map(u -> ZERO_MASKED.run(x, u)).orElse(x);
         return activation == Activation.RELU ? Functional.reluInPlace(masked) : masked;
     }
 
     private NDArray normalized(NDArray values, Optional<NDArray> unseen) {
         NDArray w = weight.orElseThrow().getArray();
         NDArray b = bias.orElseThrow().getArray();
-        return unseen.map(u -> LAYER_NORM_OF_SEEN.run(values, w, b, u))
+        return unseen.map(u -> MASKED_LAYER_NORM.run(values, w, b, u))
                 .orElseGet(() -> Functional.layerNorm(values, w, b, 1e-5f));
     }
 

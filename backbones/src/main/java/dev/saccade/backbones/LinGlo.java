@@ -142,7 +142,7 @@ public final class LinGlo extends StagedTransformer {
                     downSampling != DownSampling.NONE || Set.copyOf(embedDims).size() == 1,
                     "embed_dims",
                     embedDims,
-                    "the same channels in each stage with down_sampling: none");
+                    "the same number in each stage with down_sampling: none");
         }
 
         @Override

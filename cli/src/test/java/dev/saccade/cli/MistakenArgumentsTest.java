@@ -215,7 +215,7 @@ class MistakenArgumentsTest {
                 "train resnet18_fpn_demo --set lr=1 | in Saccade it is optimizer.learning_rate",
                 "train resnet18_fpn_demo --set SOLVER.IMS_PER_BATCH=1 | IMS_PER_BATCH: in Saccade it is data.batch_size",
                 "train resnet18_fpn_demo --set model.test_cfg.rpn.nms_pre=1 | in Saccade it is model.head (",
-                "info resnet18_fpn_demo --set model.neck=null | saccade: model.head: got levels with [32, 64, 128, 256] channels, expected the same number in each",
+                "info resnet18_fpn_demo --set model.neck=null | saccade: model.head: got levels with [32, 64, 128, 256] channels, expected the same number in all",
                 "train resnet18_fpn_demo --set data.num_classes=1 | the classes are read from the annotations",
                 "train resnet18_fpn_demo --set data.train_transforms.7.probability=1 | got 7, expected an index from 0 to 3",
                 "browse mask_rcnn/swin_tiny_fpn_1x_coco --image-size 640 | each resize in data.train_transforms sets its own scales",

@@ -238,7 +238,7 @@ final class Binding {
         if (problems.messages().size() > before) {
             return Optional.empty();
         }
-        return created.flatMap(value -> named(value, node, site));
+        return created.flatMap(value -> checkType(value, node, site));
     }
 
     /** Returns the defaults of the setting, or of the selected variant. */
@@ -317,7 +317,7 @@ final class Binding {
     }
 
     /** Rejects a {@code type} that differs from the fixed type of the setting. */
-    private Optional<Object> named(Object value, ConfigNode.Mapping node, Site site) {
+    private Optional<Object> checkType(Object value, ConfigNode.Mapping node, Site site) {
         if (value instanceof ComponentConfig component && node.get(TYPE).isPresent()) {
             ConfigNode type = node.get(TYPE).get();
             if (!text(type).equals(component.type())) {

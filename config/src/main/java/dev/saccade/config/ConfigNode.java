@@ -200,7 +200,7 @@ public sealed interface ConfigNode {
             }
             return value instanceof Number
                     ? "the number " + value
-                    : "an object of " + value.getClass().getTypeName();
+                    : "an object of type " + value.getClass().getTypeName();
         }
     }
 

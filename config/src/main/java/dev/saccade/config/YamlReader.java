@@ -86,17 +86,17 @@ final class YamlReader {
         try {
             return reader.document();
         } catch (MarkedYamlEngineException e) {
-            throw reader.error(e.getProblemMark(), notYaml(e.getProblem()));
+            throw reader.error(e.getProblemMark(), invalidYaml(e.getProblem()));
         } catch (YamlEngineException e) {
-            throw reader.error(Optional.empty(), notYaml(e.getMessage()));
+            throw reader.error(Optional.empty(), invalidYaml(e.getMessage()));
         } catch (IllegalArgumentException e) {
             // The parser throws this if a file ends after the x of an escape.
-            throw reader.error(Optional.empty(), notYaml("invalid escape sequence"));
+            throw reader.error(Optional.empty(), invalidYaml("invalid escape sequence"));
         }
     }
 
-    private static String notYaml(String problem) {
-        return "not YAML: " + CharMatcher.whitespace().trimAndCollapseFrom(problem, ' ');
+    private static String invalidYaml(String problem) {
+        return "invalid YAML: " + CharMatcher.whitespace().trimAndCollapseFrom(problem, ' ');
     }
 
     private ConfigNode document() {
@@ -142,7 +142,7 @@ final class YamlReader {
     private ConfigNode aliased(AliasEvent alias, Origin origin) {
         ConfigNode target = anchors.get(alias.getAlias());
         if (target == null) {
-            throw error(alias, "*" + alias.getAlias() + " is not defined above");
+            throw error(alias, "alias *" + alias.getAlias() + " is not defined above");
         }
         count(alias, size(target));
         return at(target, origin);

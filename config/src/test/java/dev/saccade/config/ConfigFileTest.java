@@ -171,7 +171,7 @@ class ConfigFileTest {
         assertRefused("!thing {a: 1}\n", "tag ");
         assertRefused("!!int a: 1\n", "tag ");
         assertRefused("a: 1\nb: 2\na: 3\n", "a.yaml:3: key a is duplicated, first at");
-        assertRefused("a:\n\tb: 1\n", "a.yaml:2: not YAML");
+        assertRefused("a:\n\tb: 1\n", "a.yaml:2: invalid YAML");
         assertRefused("", "empty");
         assertRefused("# only a comment\n", "empty");
         assertRefused("- 1\n", "got a list");
@@ -183,12 +183,12 @@ class ConfigFileTest {
         assertRefused("a: &a [*a]\n", "*a is not defined");
         assertRefused("a: " + "[".repeat(100) + "]".repeat(100) + "\n", "more than 64 nested");
         assertRefused("a: " + "[".repeat(100_000) + "\n", "more than 64 nested");
-        assertRefused("a: \u0007\n", "not YAML");
+        assertRefused("a: \u0007\n", "invalid YAML");
         assertRefused("a: \"\\x", "invalid escape");
-        assertRefused("a: \"\\UFFFFFFFF\"\n", "not YAML");
+        assertRefused("a: \"\\UFFFFFFFF\"\n", "invalid YAML");
         assertRefused("a: 1e400\n", "too large");
         assertRefused("a: " + "9".repeat(900_000) + "\n", "more than 100 digits");
-        assertRefused("a: 'never closed\n", "not YAML");
+        assertRefused("a: 'never closed\n", "invalid YAML");
         assertRefused("a: 1\n" + "# padding\n".repeat(200_000), "more than 1 MB");
     }
 

@@ -330,7 +330,7 @@ class ConfigsTest {
                                 () -> Configs.of(Recipe.class, Map.of("scales", new int[1])))
                         .getMessage();
         assertTrue(
-                message.contains("settings: scales: got an object of int[], expected a list"),
+                message.contains("settings: scales: got an object of type int[], expected a list"),
                 message);
     }
 

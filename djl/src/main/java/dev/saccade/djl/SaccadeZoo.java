@@ -58,10 +58,10 @@ public final class SaccadeZoo extends ModelZoo {
     public static SaccadeZoo open(Path checkpoint) {
         return new SaccadeZoo(
                 CheckpointLoader.open(
-                        Files.isDirectory(checkpoint) ? only(checkpoint) : checkpoint));
+                        Files.isDirectory(checkpoint) ? onlyFile(checkpoint) : checkpoint));
     }
 
-    private static Path only(Path folder) {
+    private static Path onlyFile(Path folder) {
         List<Path> checkpoints = new ArrayList<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.safetensors")) {
             files.forEach(checkpoints::add);

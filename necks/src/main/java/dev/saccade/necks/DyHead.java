@@ -147,23 +147,25 @@ public final class DyHead extends Neck {
 
         private NDArray forward(NDList levels, int level) {
             NDArray x = levels.get(level);
-            NDArray both = offset.apply(x);
-            NDArray moves = Functional.contiguous(Functional.slice(both, 1, 0, 18));
+            NDArray output = offset.apply(x);
+            NDArray offsets = Functional.contiguous(Functional.slice(output, 1, 0, 18));
             NDArray mask =
-                    Functional.sigmoid(Functional.contiguous(Functional.slice(both, 1, 18, 27)));
-            NDArray sum = scaleAttended(mid.apply(x, moves, mask));
+                    Functional.sigmoid(Functional.contiguous(Functional.slice(output, 1, 18, 27)));
+            NDArray sum = scaleAttended(mid.apply(x, offsets, mask));
             int count = 1;
             if (level > 0) {
                 sum =
                         sum.add(
                                 scaleAttended(
                                         low.apply(
-                                                cropOrPad(levels.get(level - 1), x), moves, mask)));
+                                                cropOrPad(levels.get(level - 1), x),
+                                                offsets,
+                                                mask)));
                 count++;
             }
             if (level < levels.size() - 1) {
                 NDArray next = levels.get(level + 1);
-                NDArray y = high.apply(next, firstValues(moves, next), firstValues(mask, next));
+                NDArray y = high.apply(next, firstValues(offsets, next), firstValues(mask, next));
                 sum = sum.add(scaleAttended(Interpolation.resizeTo(x, y, true)));
                 count++;
             }

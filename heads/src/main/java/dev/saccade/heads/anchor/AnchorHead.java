@@ -139,7 +139,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         List<Integer> channels = features.stream().map(FeatureInfo::channels).toList();
         checkArgument(
                 channels.stream().distinct().count() == 1,
-                "got levels with %s channels, expected the same number in each; add a neck such"
+                "got levels with %s channels, expected the same number in all; add a neck such"
                         + " as model.neck={type: fpn}",
                 channels);
         this.settings = settings;

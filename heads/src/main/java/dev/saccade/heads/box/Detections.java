@@ -45,7 +45,7 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
                     "(indices: Tensor, scores: Tensor) -> Tensor",
                     "return torch.floor_divide(indices, torch.size(scores, 1))");
 
-    private static final Script KEPT =
+    private static final Script SELECT_KEPT =
             Script.compile(
                     "(boxes: Tensor, scores: Tensor, keep: Tensor, counts: Tensor)"
                             + " -> Tuple[Tensor, Tensor, Tensor]",
@@ -67,7 +67,8 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
     /** Returns the boxes that NMS kept. */
     public static Detections of(ScoredBoxes scored, Nms.Kept kept) {
         NDArray counts = kept.counts();
-        NDList found = KEPT.runAll(scored.boxes(), scored.scores(), kept.positions(), counts);
+        NDList found =
+                SELECT_KEPT.runAll(scored.boxes(), scored.scores(), kept.positions(), counts);
         return new Detections(found.get(0), found.get(1), found.get(2), counts);
     }
 

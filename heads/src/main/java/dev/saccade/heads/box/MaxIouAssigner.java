@@ -50,7 +50,7 @@ public record MaxIouAssigner(
                 negIouThr.low() <= negIouThr.high() && negIouThr.high() <= posIouThr,
                 "neg_iou_thr",
                 negIouThr,
-                "a range [low, high] up to pos_iou_thr %s",
+                "a range [low, high] with low <= high <= pos_iou_thr %s",
                 posIouThr);
     }
 

@@ -76,7 +76,7 @@ public record RoiExtractor(
                 values <= MAX_VALUES,
                 key + ".output_size",
                 outputSize,
-                "at most %d values for all regions of an image; %d regions with %d channels have"
+                "at most %d values for all regions of an image; %d regions with %d channels need"
                         + " %d",
                 MAX_VALUES,
                 regions,

@@ -89,7 +89,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
                     return (torch.reshape(of_box, torch.size(boxes)), torch.reshape(of_class, torch.size(scores)))
                     """);
 
-    private static final Script IMAGES =
+    private static final Script IMAGE_INDICES =
             Script.compile(
                     "(labels: Tensor) -> Tensor",
                     """
@@ -135,7 +135,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         if (head.config().hasMasks()) {
             long images = found.counts().size();
             NDArray labels = found.labels().flatten();
-            Rois rois = new Rois(found.boxes().reshape(-1, 4), IMAGES.run(found.labels()));
+            Rois rois = new Rois(found.boxes().reshape(-1, 4), IMAGE_INDICES.run(found.labels()));
             NDArray masks = head.masks().probabilities(views.get(0).roiFeatures, rois, labels);
             int side = maskSize(head);
             arrays.add(masks.reshape(images, -1, side, side));

@@ -91,7 +91,7 @@ class RoiComponentsTest {
             IllegalArgumentException refusal =
                     assertThrows(IllegalArgumentException.class, () -> config.build(bare, 3));
             assertEquals(
-                    "got levels with [64, 128, 256, 512] channels, expected the same number in each;"
+                    "got levels with [64, 128, 256, 512] channels, expected the same number in all;"
                             + " add a neck such as model.neck={type: fpn}",
                     refusal.getMessage());
         }
