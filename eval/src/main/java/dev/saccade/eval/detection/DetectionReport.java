@@ -93,8 +93,8 @@ public final class DetectionReport {
         if (objects > evaluated) {
             notes.add(
                     Text.format(
-                            "an image has %d objects of one class, but AP counts at most %d detections"
-                                    + " per image and class; raise the limit with"
+                            "an image has %d objects of one class, but AP counts at most %d"
+                                    + " detections per image and class; raise the limit with"
                                     + " max_dets=[1,10,%d]",
                             objects, evaluated, objects));
         }
