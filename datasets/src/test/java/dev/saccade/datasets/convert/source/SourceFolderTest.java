@@ -58,7 +58,7 @@ class SourceFolderTest {
                         "ERROR /inside/b.png: links to /outside/b.png outside of the folder;"
                                 + " replace the link with a copy (cp -rL)",
                         "ERROR /inside/more: links to /outside outside of the folder; replace the"
-                                + " link by a copy (cp -rL)"),
+                                + " link with a copy (cp -rL)"),
                 told.stream().sorted().toList());
     }
 
