@@ -147,7 +147,7 @@ public final class AtssHead extends DenseHead {
                 config.lossCenterness().sum(logits, centered, weights));
     }
 
-    /** Returns true in training mode: loss divisors are averaged over all ranks. */
+    /** Returns true in training mode, because loss divisors are averaged over all ranks. */
     @Override
     public boolean synchronizes() {
         return isTraining();

@@ -89,7 +89,7 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
         return new Detections(change.apply(boxes), labels, scores, counts);
     }
 
-    /** Returns the detections with other scores in the same order and shape. */
+    /** Returns a copy with other scores in the same order and shape. */
     public Detections withScores(NDArray changed) {
         return new Detections(boxes, labels, changed, counts);
     }

@@ -60,7 +60,7 @@ public record GtInstances(NDArray boxes, NDArray labels, NDArray ignored) {
         return Math.toIntExact(boxes.getShape().get(0));
     }
 
-    /** Returns the objects with label 0. */
+    /** Returns a copy with label 0 for all objects. */
     public GtInstances classAgnostic() {
         return new GtInstances(boxes, labels.zerosLike(), ignored);
     }

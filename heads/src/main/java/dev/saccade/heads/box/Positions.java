@@ -47,7 +47,7 @@ public record Positions(NDArray indices, NDArray weights) {
                     return (found, torch.to(there, 6))
                     """);
 
-    /** Returns the indices where a {@code [N]} mask is true, or all if shapes are fixed. */
+    /** Returns the indices where a {@code [N]} mask is true, or all indices if shapes are fixed. */
     public static Positions where(NDArray mask) {
         return DynamicShapes.areAllowedFor(mask) ? exactly(mask.nonzero()) : of(ALL.runAll(mask));
     }

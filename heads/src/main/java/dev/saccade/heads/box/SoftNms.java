@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
  * score less than {@code min_score}. Zero-area boxes overlap nothing; in mmcv their scores become
  * NaN.
  *
- * @param scoreThr initial scores must be greater
+ * @param scoreThr minimum initial score, exclusive
  * @param iouThreshold minimum IoU of overlapping boxes; unused by {@code gaussian}
  * @param minScore drops boxes whose decayed score is smaller
  * @param offset added to widths and heights, in pixels: 1 for inclusive integer corners

@@ -78,7 +78,7 @@ public final class BoxHead extends Module {
                     return torch.index_select(torch.reshape(each, [-1, 4]), 0, rows)
                     """);
 
-    /** Selects the deltas of the given labels, or of the best class for background. */
+    /** Selects the deltas of each label, or of the best class if the label is background. */
     private static final Script BY_LABEL_OR_BEST =
             Script.compile(
                     "(deltas: Tensor, logits: Tensor, labels: Tensor) -> Tensor",

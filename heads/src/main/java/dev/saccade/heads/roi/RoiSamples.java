@@ -55,9 +55,7 @@ record RoiSamples(
             NDArray boxes,
             NDArray targets) {}
 
-    /**
-     * Regions {@code [N, 4]} of an image; only {@code valid [N]} regions, not fillers, are sampled.
-     */
+    /** Regions {@code [N, 4]} of an image; only {@code valid} regions are sampled, not fillers. */
     record Candidates(NDArray boxes, NDArray valid) {
 
         /** Returns the proposals of each image. */
