@@ -49,9 +49,9 @@ public final class Focal extends SwinFamily {
             "embed_dim: 196, depths: [2, 2, 18, 2], num_heads: [4, 8, 16, 32]";
     private static final String CONV = "use_conv_embed: true";
 
-    /** Which blocks of a stage, counted from 0, do not expand their windows. */
+    /** Blocks of a stage, counted from 0, that do not expand their windows. */
     public enum ExpandLayer {
-        /** No block: all expand their windows. */
+        /** None: all blocks expand their windows. */
         ALL,
         EVEN,
         ODD

@@ -234,8 +234,8 @@ public final class LinGlo extends StagedTransformer {
     }
 
     /**
-     * Returns the weights for {@code deploy: true} by name. Merged weights are new arrays owned by
-     * the caller.
+     * Returns the weights for {@code deploy: true}, keyed by name. Merged weights are new arrays
+     * owned by the caller.
      */
     public Map<String, NDArray> deployWeights() {
         Map<String, NDArray> weights = new LinkedHashMap<>();
