@@ -126,7 +126,7 @@ public final class SafeTensors {
      * Writes a checkpoint atomically and keeps the old file as {@code previous} in the same folder.
      * At every moment, one of the two names has a complete checkpoint.
      *
-     * @throws SaccadeException of kind I/O; old files still exist under one of the names
+     * @throws SaccadeException of kind I/O; the old file still exists under one of the names
      */
     public static void write(Path file, Path previous, Checkpoint checkpoint) {
         write(file, Optional.of(previous), checkpoint);

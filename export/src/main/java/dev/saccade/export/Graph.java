@@ -114,7 +114,7 @@ public record Graph(
             return results.get(0);
         }
 
-        /** Returns all inputs, including tensors whose sizes alone are used. */
+        /** Returns all inputs, including tensors of which only the sizes are used. */
         public Stream<Value> inputs() {
             return Stream.concat(arguments.stream(), keywords.values().stream())
                     .flatMap(Argument::values);

@@ -28,7 +28,7 @@ import java.util.Optional;
  * @param precision computation precision; inputs and outputs are float32
  * @param imageSize the only supported height and width, including padding; any size if empty
  * @param classes names by class index
- * @param transforms transforms, in order, that the model expects for an RGB image of 0 to 255
+ * @param transforms transforms to apply to an RGB image of 0 to 255 before the model, in order
  * @param views test-time augmentations by name; the exported model predicts one augmented image,
  *     the caller merges the results
  * @param scoreThreshold recommended minimum score of detections; none for segmentation

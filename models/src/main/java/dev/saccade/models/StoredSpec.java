@@ -13,7 +13,7 @@ final class StoredSpec {
 
     private static final String ROOT = "";
 
-    /** Current key by type (or key) of its section and by earlier key. */
+    /** Current key by section type (or section key) and earlier key. */
     private static final Table<String, String, String> RENAMED =
             ImmutableTable.<String, String, String>builder()
                     .put(ROOT, "views", "tta")

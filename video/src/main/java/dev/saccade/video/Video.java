@@ -231,16 +231,16 @@ public final class Video implements AutoCloseable {
     }
 
     /**
-     * Returns errors such as truncation or undecodable parts, after the last frame. Errors that the
-     * codec cannot detect are not included.
+     * Returns errors such as truncation or undecodable parts; call it after the last frame. Errors
+     * that the codec cannot detect are not included.
      */
     public Optional<String> fault() {
         return faults.text(lastSeconds).map(text -> file + ": " + text);
     }
 
     /**
-     * Returns guessed or ignored properties after the last frame: color matrix, HDR, pixel shape,
-     * interlacing, restarted time stamps, other streams.
+     * Returns guessed or ignored properties; call it after the last frame. Examples: color matrix,
+     * HDR, pixel shape, interlacing, restarted time stamps, other streams.
      */
     public List<String> notes() {
         List<String> notes = new ArrayList<>(report.notes());

@@ -119,7 +119,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
                     : (long) perClass * classes + background;
         }
 
-        /** Returns the row of a class or, after the last class, of background. */
+        /** Returns the row of a class; the label after the last class is background. */
         int row(int label, int part) {
             return isByAnchor ? part * (classes + background) + label : label * perClass + part;
         }

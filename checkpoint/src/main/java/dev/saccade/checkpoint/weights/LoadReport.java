@@ -48,7 +48,7 @@ public record LoadReport(
         UNEXPECTED,
         /** Parameter whose tensor has another shape. */
         SHAPE_MISMATCH,
-        /** Tensor that is not needed, such as the classifier of a pre-training. */
+        /** Tensor that is not needed, such as the classifier of a pretrained backbone. */
         IGNORED,
         /** Tensor that Saccade computes, such as an index table. */
         COMPUTED

@@ -17,7 +17,7 @@ import dev.saccade.core.nn.Module;
  */
 public final class Weights {
 
-    /** Minimum matching fraction; below, the checkpoint belongs to another model. */
+    /** Minimum matching fraction; below it, the checkpoint belongs to another model. */
     private static final double MIN_RATIO = 0.5;
 
     private Weights() {}

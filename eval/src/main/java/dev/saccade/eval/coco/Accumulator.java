@@ -23,7 +23,7 @@ final class Accumulator {
 
     private int count;
 
-    /** Rank of each detection by score within its image and class, by slot - {@code firstSlot}. */
+    /** Rank by score of each detection within its image; starts at {@code firstSlot}. */
     private int[] ranks;
 
     private int firstSlot;

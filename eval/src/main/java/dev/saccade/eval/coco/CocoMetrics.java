@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * COCO's average precision and recall, equal to pycocotools' COCOeval. Unlike in pycocotools,
- * objects with annotation id 0 can be matched.
+ * COCO's average precision and recall, equal to pycocotools' COCOeval, except that objects with
+ * annotation id 0 can be matched.
  */
 public final class CocoMetrics {
 

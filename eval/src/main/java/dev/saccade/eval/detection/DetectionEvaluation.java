@@ -41,7 +41,7 @@ public record DetectionEvaluation(
     }
 
     /**
-     * Evaluates boxes and, if {@code masks} is true, masks. See {@link CocoResults#read}.
+     * Evaluates boxes and, if {@code masks} is true, also masks. See {@link CocoResults#read}.
      *
      * @throws SaccadeException of kind user, if the data set has no classes, if it lacks an image
      *     id or label, or if a mask is missing

@@ -1,8 +1,8 @@
 package dev.saccade.eval.tide;
 
 /**
- * TIDE's error types of a detector (Bolya et al., 2020). The first that applies counts, in this
- * order: localization, classification, duplicate, background, both.
+ * TIDE's error types of a detector (Bolya et al., 2020). The first type that applies counts, in
+ * this order: localization, classification, duplicate, background, both.
  */
 public enum DetectionError {
     /** Correct location, wrong class. */
@@ -11,7 +11,7 @@ public enum DetectionError {
     LOCALIZATION,
     /** Wrong class and IoU of 0.1 to 0.5 with the object. */
     BOTH,
-    /** Correct, but a detection with a higher score matches the object. */
+    /** Correct class and location, but a detection with a higher score matches the object. */
     DUPLICATE,
     /** IoU of at most 0.1 with every object. */
     BACKGROUND,

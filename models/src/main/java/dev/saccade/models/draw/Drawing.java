@@ -33,6 +33,7 @@ import java.util.function.Function;
  *
  * <pre>{@code
  * Path image = Path.of("photo.jpg");
+ * Drawing.of(image, detector.detect(image)).save(Path.of("found.jpg"));
  * }</pre>
  *
  * <p>The image is read and drawn by {@link #save} and {@link #toImage}, on every call.

@@ -10,8 +10,8 @@ import dev.saccade.core.structures.Size;
 import java.util.List;
 
 /**
- * Sliding windows for inference, as in mmsegmentation's test mode {@code slide}; sizes are height,
- * width.
+ * Sliding windows for inference, as in mmsegmentation's test mode {@code slide}; sizes are [height,
+ * width].
  */
 public record SlidingWindow(
         @Default("[512, 512]") List<Integer> cropSize,

@@ -183,7 +183,7 @@ public final class TiledObjects {
                 .toList();
     }
 
-    /** The whole image does not count: it contains every object, but at low resolution. */
+    /** Ignores the whole image, which contains every object, but at low resolution. */
     private boolean isContainedInAnotherTile(Found object, List<int[]> neighbors) {
         Tile own = tiles.get(object.tile());
         return Arrays.stream(neighbors.get(object.tile()))

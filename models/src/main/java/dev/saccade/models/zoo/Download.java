@@ -161,7 +161,7 @@ final class Download {
         return part.toFile().length();
     }
 
-    /** Requests the file or its rest once; returns false if it must start again. */
+    /** Requests the file or its remaining bytes once; returns false if it must start again. */
     private boolean isCompleted() throws IOException {
         long present = present();
         Optional<String> known = present > 0 ? savedVersion() : Optional.empty();

@@ -282,7 +282,7 @@ public final class PretrainedWeights {
      * cached.
      *
      * @throws SaccadeException of kind user with instructions, if it has no URL; of kind I/O, if
-     *     the download fails, after which another call resumes
+     *     the download fails; another call resumes it
      */
     public Path fetch(Progress progress) {
         return fetch(WeightsCache.mirror(), progress);
