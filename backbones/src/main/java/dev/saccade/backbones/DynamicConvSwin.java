@@ -45,7 +45,7 @@ public final class DynamicConvSwin extends SwinFamily {
         SOFTMAX,
         /** {@code sum_j l_ij v_j}. */
         NONE,
-        /** Same as {@link #NONE}; the paper's variants differ in the scale. */
+        /** Computed like {@link #NONE}; the paper combines the two with different scales c. */
         SCALING,
         /** {@code sum_j max(0, l_ij) v_j}. */
         SCALING_RELU,

@@ -45,7 +45,7 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
                 steps);
     }
 
-    /** Enlarges small objects, within the limits on the image size. */
+    /** Returns the resize factor that enlarges small objects, within the image size limits. */
     private static double scale(DatasetContents contents, boolean gpu) {
         double imageArea = Math.max(1, (double) contents.longEdge() * contents.shortEdge());
         double maxScale = Math.sqrt((gpu ? MAX_PIXELS_OF_GPU : MAX_PIXELS_OF_CPU) / imageArea);

@@ -51,7 +51,7 @@ public enum DropReason {
         return Optional.empty();
     }
 
-    /** Returns whether the object was probably meant to be trained on. */
+    /** Returns whether dropping was probably unintended: the object was meant for training. */
     public boolean isUnintended() {
         return compareTo(IGNORED) > 0;
     }

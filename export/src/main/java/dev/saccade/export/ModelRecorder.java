@@ -68,7 +68,7 @@ final class ModelRecorder {
         }
     }
 
-    /** Returns the graph; its outputs are the exported ones, then the raw outputs. */
+    /** Returns the graph; its outputs are the exported outputs, then the raw maps of a detector. */
     Graph record(Shape shape) {
         List<NDArray> arrays = new ArrayList<>();
         model.namedParameters().values().forEach(each -> arrays.add(each.getArray()));

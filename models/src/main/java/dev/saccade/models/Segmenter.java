@@ -80,7 +80,7 @@ public final class Segmenter extends TrainedModel<LabelMap> {
     }
 
     @Override
-    LabelMap predictTiles(TiledImage image, InferenceInput none) {
+    LabelMap predictTiles(TiledImage image, InferenceInput whole) {
         TiledLabels labels = new TiledLabels(image.size(), image.tiles());
         for (Tile tile : image.tiles()) {
             try (InferenceInput input = image.read(tile)) {

@@ -43,7 +43,7 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
 
     private static final long serialVersionUID = 1L;
 
-    /** Returns the values of the columns for an image. */
+    /** Computes the column values of an image. */
     interface Prediction<M> extends Serializable {
         Object[] predict(M model, ImageSource image);
     }

@@ -78,7 +78,7 @@ final class Faults {
     /**
      * Adds a packet without a frame.
      *
-     * @param late maximum delay of the error in packets
+     * @param late maximum number of packets by which the decoder reports an error late
      * @param isReferenced whether other frames may refer to the missing frame
      */
     void addLostPacket(String error, int late, boolean isReferenced) {

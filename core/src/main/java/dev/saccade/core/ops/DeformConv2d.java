@@ -22,8 +22,9 @@ import java.util.Objects;
  *
  * <p>Follows torchvision's {@code deform_conv2d} and mmcv: kernel taps are moved by offsets and
  * sampled bilinearly; the map is zero-padded. If a sample is exactly on a cell, its derivatives are
- * from the square to the lower right, also in row or column -1, where mmcv has none. The fused
- * operator samples and multiplies a few positions at a time (on a GPU up to 128 MiB).
+ * computed from this cell and its neighbors to the right and below, even in row or column -1, where
+ * mmcv's derivatives are zero. The fused operator samples and multiplies a few positions at a time
+ * (on a GPU up to 128 MiB).
  */
 public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Integer> dilation) {
 

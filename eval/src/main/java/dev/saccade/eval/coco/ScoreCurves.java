@@ -23,7 +23,10 @@ public record ScoreCurves(List<ScoreCurve> classes) {
         classes = ImmutableList.copyOf(classes);
     }
 
-    /** Counts detections by score; arrays are by detection, {@code objects} is by class. */
+    /**
+     * Counts detections by score. {@code objects} has one element per class, all other arrays have
+     * one per detection.
+     */
     static ScoreCurves count(
             int[] labels,
             double[] scores,

@@ -10,14 +10,14 @@ import org.opencv.imgproc.Imgproc;
 import java.nio.file.Path;
 import java.util.Base64;
 
-/** Resizes images for pages. */
+/** Resizes images for reports. */
 public final class ImageScaling {
 
     private static final int MAX_EDGE = 800;
 
     private ImageScaling() {}
 
-    /** Returns a base64 JPEG of at most 800 pixels. */
+    /** Returns a base64 JPEG whose longer edge has at most 800 pixels. */
     static String base64(Path file) {
         Mat image = ImageReader.read(file);
         try {

@@ -58,7 +58,7 @@ public record DataConfig(
         size.applyTo(trainTransforms);
         checkOrder("train_transforms", trainTransforms);
         checkOrder("val_transforms", valTransforms);
-        checkAlone(valTransforms);
+        checkNoMixing(valTransforms);
         tta.requireFor(size.uncropped().applyTo(valTransforms));
     }
 
@@ -94,7 +94,7 @@ public record DataConfig(
         }
     }
 
-    private static void checkAlone(List<Transform> transforms) {
+    private static void checkNoMixing(List<Transform> transforms) {
         List<String> mixing =
                 transforms.stream()
                         .filter(Transform::needsOtherSamples)

@@ -100,7 +100,7 @@ public final class HostTransfers {
         }
     }
 
-    /** Counts implicit reads of the last script, unless they are always on the CPU. */
+    /** Counts implicit reads of the last script, unless the values read are always on the CPU. */
     public static void afterScript(boolean onCpu) {
         HostTransfers counting = COUNTING.get();
         if (counting == null || counting.readsCounter || !Kernels.areOn()) {

@@ -302,7 +302,7 @@ final class LabelMeReader implements LabelReader {
                     parsed.warning(
                             shapePlace,
                             "%s overlaps no earlier shape, so it cuts nothing; move it after the"
-                                    + " shapes that it is a hole of",
+                                    + " shapes that contain the hole",
                             BACKGROUND);
                 }
             } catch (InternalError e) {
