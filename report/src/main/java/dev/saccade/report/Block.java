@@ -13,7 +13,7 @@ import com.fasterxml.jackson.annotation.JsonTypeInfo;
     @JsonSubTypes.Type(HeatMap.class),
     @JsonSubTypes.Type(Histogram.class),
     @JsonSubTypes.Type(LineChart.class),
-    @JsonSubTypes.Type(MetricTable.class),
+    @JsonSubTypes.Type(FractionTable.class),
     @JsonSubTypes.Type(TextTable.class)
 })
 public sealed interface Block
@@ -24,7 +24,7 @@ public sealed interface Block
                 HeatMap,
                 Histogram,
                 LineChart,
-                MetricTable,
+                FractionTable,
                 TextTable,
                 YamlText {
 

@@ -12,9 +12,9 @@ import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.draw.ClassColors;
 import dev.saccade.report.FactList.Fact;
+import dev.saccade.report.FractionTable.Row;
 import dev.saccade.report.Histogram.Bar;
 import dev.saccade.report.LineChart.Series;
-import dev.saccade.report.MetricTable.Row;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -397,8 +397,8 @@ class ReportTest {
         return new Section("Training", "", Charts.of(charts));
     }
 
-    private static MetricTable table(Row... rows) {
-        return new MetricTable(List.of("name", "note"), List.of(rows));
+    private static FractionTable table(Row... rows) {
+        return new FractionTable(List.of("name", "note"), List.of(rows));
     }
 
     private static Report full(String name) {
@@ -416,7 +416,7 @@ class ReportTest {
                         name,
                         name,
                         table(new Row(name, name, List.of(0.25))),
-                        new MetricTable(List.of(name), List.of(classRow), true),
+                        new FractionTable(List.of(name), List.of(classRow), true),
                         new TextTable(List.of(name, name), List.of(List.of(name, name))),
                         Charts.of(List.of(chart.withUnitAxes())),
                         new FactList(List.of(new Fact(name, name, name))),

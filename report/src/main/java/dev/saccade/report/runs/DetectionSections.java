@@ -23,9 +23,9 @@ import dev.saccade.report.Charts;
 import dev.saccade.report.DetectionExample;
 import dev.saccade.report.Examples;
 import dev.saccade.report.FactList.Fact;
+import dev.saccade.report.FractionTable;
 import dev.saccade.report.HeatMap;
 import dev.saccade.report.LineChart;
-import dev.saccade.report.MetricTable;
 import dev.saccade.report.Section;
 
 import java.util.ArrayList;
@@ -124,10 +124,10 @@ public final class DetectionSections {
     }
 
     /** Returns the 12 metrics of COCO's summary. */
-    private static MetricTable summary(List<CocoMetrics> metrics) {
+    private static FractionTable summary(List<CocoMetrics> metrics) {
         List<String> heads = new ArrayList<>(List.of("Metric", ""));
         metrics.forEach(m -> heads.add(metric(m, "").strip()));
-        List<MetricTable.Row> rows = new ArrayList<>();
+        List<FractionTable.Row> rows = new ArrayList<>();
         for (int i = 0; i < metrics.get(0).summary().size(); i++) {
             int place = i;
             SummaryRow row = metrics.get(0).summary().get(i);
@@ -137,9 +137,9 @@ public final class DetectionSections {
                             iou(row), lowerCase(row.area()), row.maxDetections());
             List<Double> values =
                     metrics.stream().map(m -> m.summary().get(place).value()).toList();
-            rows.add(new MetricTable.Row(row.name(), meaning, values));
+            rows.add(new FractionTable.Row(row.name(), meaning, values));
         }
-        return new MetricTable(heads, rows);
+        return new FractionTable(heads, rows);
     }
 
     private static String lowerCase(Enum<?> constant) {
@@ -195,21 +195,21 @@ public final class DetectionSections {
     }
 
     /** Returns the AP50 gained by fixing each type of error. */
-    private static MetricTable errors(List<ErrorBreakdown> breakdowns) {
+    private static FractionTable errors(List<ErrorBreakdown> breakdowns) {
         List<String> heads = new ArrayList<>(List.of("Type", "Count"));
         breakdowns.forEach(
                 b ->
                         heads.add(
                                 (b.iouType() == IouType.BOX ? "Box" : "Mask")
                                         + " AP50 gain if fixed"));
-        List<MetricTable.Row> rows = new ArrayList<>();
+        List<FractionTable.Row> rows = new ArrayList<>();
         for (DetectionError error : DetectionError.values()) {
             long count = breakdowns.get(0).row(error).count();
             List<Double> gains = breakdowns.stream().map(b -> b.row(error).gain()).toList();
             String note = Text.format("%,d %s", count, meaning(error));
-            rows.add(new MetricTable.Row(lowerCase(error), note, gains));
+            rows.add(new FractionTable.Row(lowerCase(error), note, gains));
         }
-        return new MetricTable(heads, rows);
+        return new FractionTable(heads, rows);
     }
 
     private static String meaning(DetectionError error) {
@@ -234,13 +234,13 @@ public final class DetectionSections {
         return new HeatMap(title, names, counts, false);
     }
 
-    private static MetricTable classes(List<CocoMetrics> metrics) {
+    private static FractionTable classes(List<CocoMetrics> metrics) {
         List<String> heads = new ArrayList<>(List.of("Class", "Objects"));
         for (CocoMetrics m : metrics) {
             heads.addAll(List.of(metric(m, "AP"), metric(m, "AP50"), metric(m, "AP75")));
         }
         List<List<ClassMetrics>> measured = metrics.stream().map(CocoMetrics::perClass).toList();
-        List<MetricTable.Row> rows = new ArrayList<>();
+        List<FractionTable.Row> rows = new ArrayList<>();
         for (int label = 0; label < measured.get(0).size(); label++) {
             ClassMetrics boxes = measured.get(0).get(label);
             List<Double> values = new ArrayList<>();
@@ -249,8 +249,9 @@ public final class DetectionSections {
                 values.addAll(List.of(p.ap(), p.ap50(), p.ap75()));
             }
             rows.add(
-                    new MetricTable.Row(boxes.name(), Text.format("%,d", boxes.objects()), values));
+                    new FractionTable.Row(
+                            boxes.name(), Text.format("%,d", boxes.objects()), values));
         }
-        return new MetricTable(heads, rows, true);
+        return new FractionTable(heads, rows, true);
     }
 }

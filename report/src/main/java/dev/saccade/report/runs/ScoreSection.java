@@ -6,8 +6,8 @@ import dev.saccade.eval.coco.ScoreCurve.Point;
 import dev.saccade.eval.coco.ScoreCurves;
 import dev.saccade.report.Charts;
 import dev.saccade.report.FactList.Fact;
+import dev.saccade.report.FractionTable;
 import dev.saccade.report.LineChart;
-import dev.saccade.report.MetricTable;
 import dev.saccade.report.Section;
 
 import java.util.ArrayList;
@@ -21,7 +21,8 @@ final class ScoreSection {
 
     private static final List<Double> UNDEFINED = List.of(-1.0, -1.0, -1.0, -1.0);
 
-    private static final String COMMON = " Threshold with the highest mean F1 over all classes: %.2f.";
+    private static final String COMMON =
+            " Threshold with the highest mean F1 over all classes: %.2f.";
 
     private ScoreSection() {}
 
@@ -37,14 +38,15 @@ final class ScoreSection {
     /** Returns the recommended threshold of each class, and F1 over the threshold. */
     static Section section(ScoreCurves curves) {
         String common = curves.best().map(best -> Text.format(COMMON, best.score())).orElse("");
-        List<MetricTable.Row> rows = new ArrayList<>();
+        List<FractionTable.Row> rows = new ArrayList<>();
         for (ScoreCurve curve : curves.classes()) {
             List<Double> values =
                     curve.best()
                             .map(b -> List.of(b.score(), b.precision(), b.recall(), b.f1()))
                             .orElse(UNDEFINED);
             rows.add(
-                    new MetricTable.Row(curve.name(), Text.format("%,d", curve.objects()), values));
+                    new FractionTable.Row(
+                            curve.name(), Text.format("%,d", curve.objects()), values));
         }
         return new Section(
                 "Score thresholds",
@@ -52,7 +54,7 @@ final class ScoreSection {
                         + " highest F1 at IoU ≥ 0.50. Classes without a correct detection have"
                         + " none."
                         + common,
-                new MetricTable(HEADS, rows, true),
+                new FractionTable(HEADS, rows, true),
                 new Charts(List.of(chart(curves))));
     }
 

@@ -19,8 +19,8 @@ import dev.saccade.models.Segmenter;
 import dev.saccade.models.draw.LabelCanvas;
 import dev.saccade.report.Examples;
 import dev.saccade.report.FactList.Fact;
+import dev.saccade.report.FractionTable;
 import dev.saccade.report.HeatMap;
-import dev.saccade.report.MetricTable;
 import dev.saccade.report.Section;
 import dev.saccade.report.SegmentationExample;
 
@@ -62,13 +62,13 @@ public final class SegmentationSections {
             double value = values.getOrDefault(name, -1.0);
             headline.add(Fact.ofFraction(name.replace('_', ' '), value, MEANINGS.get(name)));
         }
-        List<MetricTable.Row> rows = new ArrayList<>();
+        List<FractionTable.Row> rows = new ArrayList<>();
         values.forEach(
                 (name, value) -> {
                     String shown = name.replace('_', ' ');
-                    rows.add(new MetricTable.Row(shown, MEANINGS.get(name), List.of(value)));
+                    rows.add(new FractionTable.Row(shown, MEANINGS.get(name), List.of(value)));
                 });
-        MetricTable summary = new MetricTable(List.of("Metric", "", "Value"), rows);
+        FractionTable summary = new FractionTable(List.of("Metric", "", "Value"), rows);
         return new TaskMetrics(
                 headline,
                 new SegmentationSections(segmenter, dataset).examples(evaluation.ious(), examples),
@@ -82,18 +82,18 @@ public final class SegmentationSections {
     }
 
     private static Section confusions(SegmentationEvaluation evaluation) {
-        List<MetricTable.Row> rows = new ArrayList<>();
+        List<FractionTable.Row> rows = new ArrayList<>();
         for (var confusion : Iterables.limit(evaluation.confusions(), CONFUSIONS)) {
             String predicted =
                     Text.format("%s (%,d pixels)", confusion.predicted(), confusion.pixels());
             List<Double> fraction = List.of(confusion.fraction());
-            rows.add(new MetricTable.Row(confusion.truth(), predicted, fraction));
+            rows.add(new FractionTable.Row(confusion.truth(), predicted, fraction));
         }
         return new Section(
                 "Confusion matrix",
                 "The most frequent confusions, as a fraction of the pixels of the"
                         + " ground-truth class.",
-                new MetricTable(List.of("Ground truth", "Predicted as", "Fraction"), rows),
+                new FractionTable(List.of("Ground truth", "Predicted as", "Fraction"), rows),
                 new HeatMap(
                         "Confusion matrix, percent of ground-truth pixels",
                         evaluation.classes(),
@@ -101,13 +101,13 @@ public final class SegmentationSections {
                         true));
     }
 
-    private static MetricTable classes(List<SegmentationClassMetrics> classes) {
-        List<MetricTable.Row> rows = new ArrayList<>();
+    private static FractionTable classes(List<SegmentationClassMetrics> classes) {
+        List<FractionTable.Row> rows = new ArrayList<>();
         for (SegmentationClassMetrics c : classes) {
             List<Double> values = List.of(c.iou(), c.accuracy(), c.dice(), c.boundaryIou());
-            rows.add(new MetricTable.Row(c.name(), Text.format("%,d", c.pixels()), values));
+            rows.add(new FractionTable.Row(c.name(), Text.format("%,d", c.pixels()), values));
         }
-        return new MetricTable(
+        return new FractionTable(
                 List.of("Class", "Pixels", "IoU", "Accuracy", "Dice", "Boundary IoU"), rows, true);
     }
 

@@ -16,11 +16,11 @@ import dev.saccade.report.DetectionExample;
 import dev.saccade.report.Examples;
 import dev.saccade.report.FactList;
 import dev.saccade.report.FactList.Fact;
+import dev.saccade.report.FractionTable;
 import dev.saccade.report.HeatMap;
 import dev.saccade.report.Histogram;
 import dev.saccade.report.Histogram.Bar;
 import dev.saccade.report.LineChart;
-import dev.saccade.report.MetricTable;
 import dev.saccade.report.Section;
 import dev.saccade.report.SegmentationExample;
 import dev.saccade.report.TextTable;
@@ -62,9 +62,9 @@ class MetricsFileTest {
                         new Commands(List.of("./saccade predict x")),
                         new FactList(List.of(new Fact(NAME, "1", "note"))),
                         new HeatMap(NAME, List.of("a"), List.of(List.of(1L << 40)), true),
-                        new MetricTable(
+                        new FractionTable(
                                 List.of("Class"),
-                                List.of(new MetricTable.Row(NAME, "5", List.of(-1.0, 2 / 3.0))),
+                                List.of(new FractionTable.Row(NAME, "5", List.of(-1.0, 2 / 3.0))),
                                 true),
                         new TextTable(List.of("Run"), List.of(List.of(NAME))));
         SegmentationExample label =

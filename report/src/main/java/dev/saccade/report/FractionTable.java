@@ -6,9 +6,10 @@ import dev.saccade.models.draw.ClassColors;
 import java.util.List;
 
 /** A table of numbers from 0 to 1 with bars. Rows {@code ofClasses} show the class colors. */
-public record MetricTable(List<String> heads, List<Row> rows, boolean ofClasses) implements Block {
+public record FractionTable(List<String> heads, List<Row> rows, boolean ofClasses)
+        implements Block {
 
-    public MetricTable(List<String> heads, List<Row> rows) {
+    public FractionTable(List<String> heads, List<Row> rows) {
         this(heads, rows, false);
     }
 
