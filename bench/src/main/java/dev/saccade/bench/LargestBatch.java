@@ -76,7 +76,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
         }
     }
 
-    /** Extrapolates from images with a quarter and half of the edge length. */
+    /** Returns whether a step should fit, extrapolating from a quarter and half of the edges. */
     private static boolean isExpectedToFit(TrialRun run, Size size, long usable) {
         long estimate = Long.MAX_VALUE;
         for (int part : new int[] {4, 2}) {
@@ -145,7 +145,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
             return new LargestBatch(fitting, fitting, peak, usable);
         }
 
-        /** Runs the smallest possible step; some models need two images. */
+        /** Returns whether the smallest batch fits: one image, or two if the model needs two. */
         private boolean start() {
             try {
                 return fits(1);

@@ -104,8 +104,8 @@ public record DatasetContents(
     }
 
     /**
-     * Returns the edge of a small object, considering each class, because rare classes may be
-     * smaller.
+     * Returns the edge of a small object: a low quantile over all objects or the median edge of the
+     * class with the smallest objects, whichever is smaller.
      */
     private static double small(ListMultimap<Integer, Double> edges) {
         return Multimaps.asMap(edges).values().stream()

@@ -100,7 +100,10 @@ final class OutlineFit {
                         misfits, outlines, advice, first));
     }
 
-    /** Enlarges both by a pixel on each side, so that rounding to whole pixels does not matter. */
+    /**
+     * Returns whether two boxes have at least the minimum IoU. Both are enlarged by a pixel on each
+     * side, so that rounding to whole pixels does not matter.
+     */
     private static boolean fits(Bbox one, Bbox other) {
         double width = overlap(one.x(), one.width(), other.x(), other.width());
         double height = overlap(one.y(), one.height(), other.y(), other.height());

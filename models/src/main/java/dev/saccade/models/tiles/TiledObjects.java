@@ -183,7 +183,10 @@ public final class TiledObjects {
                 .toList();
     }
 
-    /** Ignores the whole image, which contains every object, but at low resolution. */
+    /**
+     * Returns whether another tile contains more of an object. Ignores the tile of the whole image,
+     * which contains every object, but at low resolution.
+     */
     private boolean isContainedInAnotherTile(Found object, List<int[]> neighbors) {
         Tile own = tiles.get(object.tile());
         return Arrays.stream(neighbors.get(object.tile()))
