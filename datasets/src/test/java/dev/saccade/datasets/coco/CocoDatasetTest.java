@@ -241,7 +241,7 @@ class CocoDatasetTest {
                         "is outside the image folder"),
                 Arguments.of(
                         String.format(Locale.ROOT, image, "1", "../\\u001b[2J"),
-                        "../\\u001b[2J\" leaves"),
+                        "../\\u001b[2J\" is outside"),
                 Arguments.of(
                         String.format(Locale.ROOT, image, "1", "../" + "a".repeat(9999)), "aaa..."),
                 Arguments.of(
