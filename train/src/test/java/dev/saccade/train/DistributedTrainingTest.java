@@ -292,7 +292,7 @@ class DistributedTrainingTest {
                         });
         String own = messageOf(results.get(1), SaccadeException.Kind.USER);
         assertTrue(own.contains("data.batch_size: is 2 on rank 1, 1 on rank 0"), own);
-        assertTrue(own.contains("the training data"), own);
+        assertTrue(own.contains("training data"), own);
         assertTrue(own.contains("data.val"), own);
         String told = messageOf(results.get(0), SaccadeException.Kind.IO);
         assertTrue(
