@@ -86,7 +86,7 @@ public final class Elsa extends Layer {
     /** Channels of a layer; queries are rounded up to whole groups. */
     public record Widths(int channels, int values, int queries, int logitGroups) {
 
-        /** Channels of all published models: two thirds are queries. */
+        /** Widths of all published models: queries have two thirds of the channels. */
         public Widths(int channels) {
             this(channels, channels, channels / 3 * 2, 1);
         }

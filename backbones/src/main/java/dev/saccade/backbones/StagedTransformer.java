@@ -165,7 +165,7 @@ abstract class StagedTransformer extends Backbone {
         train(true);
     }
 
-    /** Returns one layer per block, as in SimMIM; down-sampling belongs to the previous block. */
+    /** {@inheritDoc} Each block is a layer, including the down-sampling after it, as in SimMIM. */
     @Override
     public final Map<String, Integer> layers() {
         List<List<Module>> layers = new ArrayList<>(List.of(List.of(stem)));

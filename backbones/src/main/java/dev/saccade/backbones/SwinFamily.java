@@ -14,7 +14,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
-/** Base class of Swin Transformer and its successors; parameter names are official. */
+/** Base class of Swin Transformer and its successors, with official parameter names. */
 abstract class SwinFamily extends StagedTransformer {
 
     static final String BASE = "embed_dim: 128, depths: [2, 2, 18, 2], num_heads: [4, 8, 16, 32]";

@@ -192,7 +192,7 @@ public final class UnifiedSwin extends SwinFamily {
             return proj.apply(region.apply(filters, qkv.get(parts - 1), x.getShape()));
         }
 
-        /** Sums the terms. If used, q is the first and k the second to last of {@code qkv}. */
+        /** Returns the sum of the terms; {@code qkv} has q first and k before v, if used. */
         private NDArray values(List<NDArray> qkv) {
             NDArray q = qkv.get(0);
             NDArray k = qkv.get(Math.max(0, parts - 2));

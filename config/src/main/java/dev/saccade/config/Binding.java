@@ -316,7 +316,7 @@ final class Binding {
         return defaultValue;
     }
 
-    /** Rejects a {@code type} that differs from the fixed type of the setting. */
+    /** Returns the value; rejects a {@code type} that differs from the setting's fixed type. */
     private Optional<Object> checkType(Object value, ConfigNode.Mapping node, Site site) {
         if (value instanceof ComponentConfig component && node.get(TYPE).isPresent()) {
             ConfigNode type = node.get(TYPE).get();

@@ -28,9 +28,9 @@ final class BundledConfigs {
     }
 
     /**
-     * Returns a path below {@code configs/}.
+     * Returns the normalized path of a config, relative to {@code configs/}.
      *
-     * @throws SaccadeException of kind user for paths outside
+     * @throws SaccadeException of kind user if it is outside of {@code configs/}
      */
     static Path inside(String name) {
         try {

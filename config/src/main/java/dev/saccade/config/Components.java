@@ -74,7 +74,7 @@ final class Components {
         return name.value();
     }
 
-    /** Reports the missing native library instead of the component, if that is the cause. */
+    /** Returns the error for an unloadable component, or its cause if that is a Saccade error. */
     static SaccadeException unloadable(Error error) {
         for (Throwable cause : Throwables.getCausalChain(error)) {
             if (cause instanceof SaccadeException) {

@@ -76,7 +76,7 @@ public final class Configs {
     }
 
     /**
-     * Applies overrides in order, as {@link ConfigFile#load}; they may address items of default
+     * Applies overrides in order, like {@link ConfigFile#load}; they may address items of default
      * lists.
      *
      * @throws SaccadeException of kind user if an override is not {@code key=value} or a list has

@@ -51,17 +51,17 @@ final class Defaults {
         this.variant = variant;
     }
 
-    /** Uses the values of a record. */
+    /** Returns the values of a record as defaults. */
     static Defaults of(Record instance) {
         return new Defaults(Optional.of(instance), EMPTY);
     }
 
-    /** Uses a fallback of this type if there is one, else the annotations. */
+    /** Returns the values of {@code fallback} if it has this type, else the annotated defaults. */
     static Defaults of(Class<? extends Record> type, Object fallback) {
         return fallback != null && fallback.getClass() == type ? of((Record) fallback) : of(type);
     }
 
-    /** Uses the annotations, and the default variant if the type has variants. */
+    /** Returns the annotated defaults, and those of the default variant, if any. */
     static Defaults of(Class<? extends Record> type) {
         Map<String, Defaults> variants = variants(type);
         return variant(type)

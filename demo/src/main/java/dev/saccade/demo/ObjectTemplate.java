@@ -111,14 +111,14 @@ record ObjectTemplate(
         return step(1, 0.4, Math.hypot((radius - 0.75) / 0.055, offset));
     }
 
-    /** Strokes of random width along the rim that resemble small letters. */
+    /** Returns the height of an inscription: strokes along the rim that resemble small letters. */
     private static double letters(double radius, double turn, Noise noise) {
         double along = turn * 64;
         boolean space = along < 4 || Math.abs(along - 32) < 3 || noise.cell(along, 0) < 0.4;
         return space ? 0 : step(0.66, 0.7, radius) * step(0.82, 0.78, radius);
     }
 
-    /** A flower with round petals. */
+    /** Returns the distance to a flower with round petals. */
     private static double rosette(double u, double v, int points) {
         double radius = Math.hypot(u, v);
         double petals = Math.abs(Math.cos(points * Math.atan2(v, u) / 2));
@@ -126,7 +126,7 @@ record ObjectTemplate(
         return Math.max(flower, 0.04 - Math.abs(radius - 0.2));
     }
 
-    /** A stalk with pairs of small leaves. */
+    /** Returns the distance to a stalk with pairs of small leaves. */
     private static double spray(double u, double v) {
         double shape = rectangle(u, v, 0.025, 0.55, 0.02);
         for (int pair = 0; pair < 4; pair++) {
@@ -258,7 +258,7 @@ record ObjectTemplate(
             return Math.min(blade, stalk);
         }
 
-        /** A Beta curve with its maximum at {@code widest}. */
+        /** Returns half the width at {@code t}: a Beta curve with its maximum at {@code widest}. */
         private double halfWidth(double t) {
             double rise = 1.1;
             double fall = rise * (1 - widest) / widest;

@@ -15,7 +15,7 @@ import dev.saccade.models.ScoreThresholds;
 import java.util.List;
 
 /**
- * A trained model as a DJL block, from {@link InputArrays} of one image to the arrays of {@link
+ * A trained model as a DJL block: maps {@link InputArrays} of one image to the arrays of {@link
  * ResponseFormat}. Thread-safe.
  */
 final class PredictionBlock<P> extends Module {

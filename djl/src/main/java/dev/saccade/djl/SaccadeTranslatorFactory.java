@@ -65,7 +65,7 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
      * {@inheritDoc}
      *
      * @throws SaccadeException of kind user, if the model is not a Saccade model, or does not
-     *     return this type
+     *     support this output type
      */
     @Override
     public <I, O> Translator<I, O> newInstance(

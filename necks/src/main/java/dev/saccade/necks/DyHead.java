@@ -177,8 +177,8 @@ public final class DyHead extends Neck {
         }
 
         /**
-         * Returns the first values of each image in the shape of a coarser map, like mmcv's
-         * operator, with which the released weights were trained.
+         * Flattens each image and reshapes its first values to a coarser map, like mmcv's operator,
+         * with which the released weights were trained.
          */
         private static NDArray firstValues(NDArray x, NDArray map) {
             Shape shape = x.getShape();

@@ -93,8 +93,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Top-scoring rows; padded while recording a graph, so that every level has {@code nms_pre}
-     * rows.
+     * Selects the {@code nms_pre} top-scoring rows of a level; while a graph is recorded, smaller
+     * levels are padded to this number of rows.
      */
     private static final ScriptTemplate TOP =
             ScriptTemplate.of(

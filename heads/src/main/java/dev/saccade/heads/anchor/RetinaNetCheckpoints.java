@@ -15,8 +15,8 @@ import java.util.List;
 final class RetinaNetCheckpoints {
 
     /**
-     * {@code retinanet_resnet50_fpn} in old and new files; new names come first. torchvision's FCOS
-     * has the same backbone and FPN names.
+     * {@code retinanet_resnet50_fpn} in old and new files; new names are in the first rows.
+     * torchvision's FCOS has the same backbone and FPN names.
      */
     private static final NameTable TORCHVISION =
             new NameTable(

@@ -9,7 +9,7 @@ import ai.djl.ndarray.NDList;
  * @param boxes {@code [N, 4]} float32 corners in input coordinates, level by level
  * @param perLevel number of boxes per level, finest first; proposals have one level
  */
-@SuppressWarnings("ArrayRecordComponent") // a few numbers
+@SuppressWarnings("ArrayRecordComponent") // a short array
 public record Priors(NDArray boxes, int... perLevel) {
 
     public Priors(NDArray boxes) {

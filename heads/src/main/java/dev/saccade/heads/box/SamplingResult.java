@@ -56,7 +56,7 @@ public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactor
         return chosen;
     }
 
-    /** Returns the loss divisor of an image, a float32 scalar; empty masks count as one. */
+    /** Returns the loss divisor of an image, a float32 scalar; an empty mask counts as 1. */
     public NDArray avgFactor() {
         NDArray factor = atLeastOne(posMask);
         return Functional.to(

@@ -161,7 +161,7 @@ public final class HtcHead extends TwoStageHead {
     /**
      * {@inheritDoc}
      *
-     * @throws SaccadeException of kind user if a semantic branch requires label maps
+     * @throws SaccadeException of kind user if a semantic branch exists, as it requires label maps
      */
     @Override
     public Losses losses(FeaturePyramid features, List<ImageInfo> images, List<Instances> targets) {

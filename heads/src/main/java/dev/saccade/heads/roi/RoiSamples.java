@@ -30,7 +30,7 @@ import java.util.stream.IntStream;
  * @param original {@code [R]} boolean: false for copies of ground-truth boxes
  * @param counts regions per image; the sum is 0 if the only region is a filler
  */
-@SuppressWarnings("ArrayRecordComponent") // a few numbers
+@SuppressWarnings("ArrayRecordComponent") // a short array
 record RoiSamples(
         Rois rois,
         NDArray labels,

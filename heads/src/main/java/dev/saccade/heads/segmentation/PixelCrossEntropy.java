@@ -42,14 +42,14 @@ public record PixelCrossEntropy(
     /** Scores per band; a few float buffers of this size fit the cache. */
     private static final int BAND = 1 << 19;
 
-    /** Loss and number of correct pixels. */
+    /** Shape of the two sums: the loss and the number of correct pixels. */
     private static final Shape METRICS = new Shape(2);
 
     /**
      * Adds the loss and the number of correct pixels of one band to {@code sums}, and the gradient
      * to {@code dx}. {@code x} has the width of the labels and the height of the logits; {@code
-     * row_weights} are the row weights of the resize; the shape of {@code place} holds the first
-     * rows of {@code x} and of the labels.
+     * row_weights} are the row weights of the resize; the two dimensions of {@code place} are the
+     * indices of the first row of the band in {@code x} and in the labels.
      */
     private static final Script STEP =
             Script.compile(
