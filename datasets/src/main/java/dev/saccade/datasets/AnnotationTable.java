@@ -23,7 +23,7 @@ public record AnnotationTable(
 
     public record Category(long id, String name) {}
 
-    /** An annotation in about 100 bytes plus its outline, packed by {@link SegmentationCodec}. */
+    /** An annotation in about 100 bytes, plus an outline packed by {@link SegmentationCodec}. */
     @SuppressWarnings("ArrayRecordComponent")
     public record Row(
             long id,

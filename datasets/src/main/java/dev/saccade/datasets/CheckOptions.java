@@ -11,7 +11,7 @@ import java.util.List;
  *
  * @param depth how much of each image file is read
  * @param targets targets to train, which must be labeled
- * @param semanticClasses maximum number of label map classes of an object data set, if trained
+ * @param semanticClasses number of classes of the semantic head that trains on label maps, if any
  * @param transforms transforms of the images, for object sizes in the model input; empty if unknown
  * @param files receives the files, to compare several data sets
  * @param threads number of files read in parallel

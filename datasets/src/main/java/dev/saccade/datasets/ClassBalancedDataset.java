@@ -23,9 +23,9 @@ import java.util.Set;
  * ClassBalancedDataset}).
  *
  * <p>The repeat factor of a class in a fraction {@code f} of the images is {@code max(1, sqrt(t /
- * f))}; an image has the maximum over its classes, rounded up. Only images used in training, with
- * their trained objects and crowds, count; other images occur once. Repetitions are consecutive and
- * augmented independently.
+ * f))}; an image occurs as often as the largest factor of its classes, rounded up. Fractions count
+ * trained objects and crowds of images used in training; other images occur once. Repetitions are
+ * consecutive and augmented independently.
  */
 public final class ClassBalancedDataset implements Dataset {
 

@@ -13,10 +13,10 @@ import java.util.Map;
  * Counts of a data set of labeled objects.
  *
  * @param imagesWithoutBoxes images without objects; valid, but not trained on
- * @param objects number of annotations by use
+ * @param objects numbers of annotations, in total and by use in training
  * @param maxObjects largest numbers of usable objects in one image
- * @param boxesPerClass by class, in the order of the labels
- * @param boxesPerSize by the square root of width times height, from small to large
+ * @param boxesPerClass number of annotations of each class, in the order of the labels
+ * @param boxesPerSize number of annotations by {@code sqrt(width * height)}, ascending
  */
 public record ObjectStatistics(
         int images,

@@ -23,7 +23,7 @@ public interface SamplePool {
     /** Returns a random sample, possibly of the same image; the caller closes it. */
     Sample sample(SplittableRandom random);
 
-    /** Returns transformed samples; {@linkplain Sample#rejected rejected} ones are replaced. */
+    /** Returns a pool of transformed samples that are not {@linkplain Sample#rejected rejected}. */
     default SamplePool after(List<Transform> steps) {
         if (steps.isEmpty() || this == NONE) {
             return this;

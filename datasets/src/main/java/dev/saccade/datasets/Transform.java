@@ -39,7 +39,7 @@ public interface Transform extends ComponentConfig {
         return false;
     }
 
-    /** Returns whether no transform may follow, as for {@code normalize} and {@code pad}. */
+    /** Returns whether only {@code normalize} and {@code pad} may follow this step. */
     default boolean mustBeLast() {
         return false;
     }

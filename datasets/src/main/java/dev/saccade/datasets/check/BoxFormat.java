@@ -16,9 +16,9 @@ import java.util.stream.Stream;
 /**
  * Detects boxes that are not in COCO's format by checking whether they fit into their images.
  *
- * <p>Boxes of good data sets also exceed their images: by rounding, by objects annotated beyond the
- * border, by imprecise clicks. Another format is therefore only reported if at least 98 % of all
- * boxes fit in that format, and many do not fit in COCO's:
+ * <p>Even in good data sets, some boxes exceed their images, because of rounding, imprecise clicks
+ * or objects annotated beyond the border. Another format is therefore only reported if most boxes
+ * (at least 98 %) fit in that format, and many do not fit in COCO's:
  *
  * <ul>
  *   <li>fractions of the image: at least 98 % of the boxes have no number above 1
@@ -39,7 +39,7 @@ final class BoxFormat {
     private static final double MOST = 0.5;
     private static final int FEW = 5;
 
-    /** Rounding tolerance of boxes in fractions; for boxes in pixels, it is one pixel. */
+    /** Rounding tolerance of boxes in fractions; boxes in pixels have a tolerance of one pixel. */
     private static final double FRACTION_TOLERANCE = 0.01;
 
     private static final Size UNIT = new Size(1, 1);

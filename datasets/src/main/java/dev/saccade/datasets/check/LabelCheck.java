@@ -100,7 +100,7 @@ public final class LabelCheck {
         }
     }
 
-    /** Compares the label map classes of an object data set with the semantic head. */
+    /** Returns a fault if the semantic head cannot train on this number of label map classes. */
     public static Optional<String> fault(int classes, CheckOptions options, String key) {
         if (classes == 0) {
             return Optional.of(

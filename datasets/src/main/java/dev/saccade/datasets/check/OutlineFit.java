@@ -10,7 +10,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Compares outlines with the bboxes of their objects, and guesses the common mistake. */
+/** Compares outlines with the bboxes of their objects, and guesses why most differ. */
 final class OutlineFit {
 
     private static final double MIN_IOU = 0.5;
@@ -73,9 +73,7 @@ final class OutlineFit {
         return new Bbox(bounds.x(), bounds.y(), bounds.width(), bounds.height());
     }
 
-    /**
-     * Returns the fault of most outlines, if any; ignores empty outlines without {@code hasMasks}.
-     */
+    /** Returns a fault if most outlines are wrong; counts empty ones only if {@code hasMasks}. */
     Optional<String> fault(boolean hasMasks) {
         if (hasMasks && empty > MOST * outlines) {
             return Optional.of(

@@ -23,7 +23,7 @@ import java.util.function.Function;
 /** State of a conversion: the folder, and the faults and notes found so far. */
 public final class ConversionContext implements Reporter {
 
-    /** First lines of labelme's list, which are not classes. */
+    /** Special names at the start of labelme's class list, which are not classes. */
     private static final Set<String> NO_CLASSES = Set.of("__ignore__", "_background_");
 
     private final List<Finding> findings = new ArrayList<>();

@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.ListIterator;
 
 /**
- * A shape that is cut out of others. COCO's polygons have no holes, so one ring joins the outer
- * border and the border of the hole by a line without area.
+ * A shape that is cut out of objects. COCO's polygons have no holes, so the outer border and the
+ * border of the hole become one ring, connected by a line without area.
  */
 public final class Hole {
 
-    /** Cutting is slow if many sides cross each other. */
+    /** Maximum number of points to cut, as cutting is slow if many sides cross each other. */
     public static final int MAX_POINTS = 2000;
 
     /** Rounding leaves slivers, smaller than any annotated hole. */
@@ -28,7 +28,7 @@ public final class Hole {
         this.area = area(List.of(shape));
     }
 
-    /** Cuts the hole out of objects and drops empty ones; returns whether it overlapped any. */
+    /** Cuts the hole out of objects; drops fully cut ones. Returns whether any object was cut. */
     public boolean cut(List<ParsedObject> objects) {
         boolean isCut = false;
         for (ListIterator<ParsedObject> each = objects.listIterator(); each.hasNext(); ) {

@@ -33,7 +33,7 @@ public final class ImageReader {
 
     private static final int MAX_BYTES = 1 << 30;
 
-    /** 4096 of 65535, with the lower eight bits dropped. */
+    /** Limit of nearly black images: 4096 of 65535, with the lower eight bits dropped. */
     private static final int NEARLY_BLACK = 16;
 
     private static final int MAX_TIFF_CHANNELS = 4;
@@ -106,7 +106,7 @@ public final class ImageReader {
         return readBytes(file.toString(), () -> RegularFile.read(file, MAX_BYTES));
     }
 
-    /** Returns the bytes of a stream, limited like a file. */
+    /** Returns the bytes of a stream; throws if it exceeds the size limit of files. */
     static byte[] readBytes(String name, InputStream stream) {
         return readBytes(name, () -> RegularFile.read(name, stream, MAX_BYTES));
     }

@@ -84,7 +84,7 @@ final class JpegBlocks implements IIOReadWarningListener {
         }
     }
 
-    /** Returns the fault of the blocks; empty if all were decoded, or none can be. */
+    /** Returns the fault of the blocks; empty if there is none or blocks were not checked. */
     String fault() {
         return isChecked ? fault : ImageHeader.SOUND;
     }
@@ -106,7 +106,7 @@ final class JpegBlocks implements IIOReadWarningListener {
         return isChecked ? spareInside + segments.spare(spareAtEnd) : 0;
     }
 
-    /** Returns the image without the bytes that its decoder would print warnings about. */
+    /** Returns the image without the bytes that OpenCV's decoder would print warnings about. */
     byte[] clean() {
         return segments.clean(isChecked ? spareAtEnd : 0);
     }

@@ -158,7 +158,7 @@ final class JpegSegments {
         return Arrays.copyOf(bytes, length);
     }
 
-    /** Counts bytes other than padding between header segments and right before the end marker. */
+    /** Counts bytes between header segments and right before the end marker, except padding. */
     int spare(int spareAtEnd) {
         spare.set(end - spareAtEnd, end);
         return (int)
@@ -191,7 +191,7 @@ final class JpegSegments {
         }
     }
 
-    /** Restart markers and TEM have no length; all others do. */
+    /** Returns whether a marker has no length: restart markers, TEM and the start of the image. */
     private static boolean isStandalone(int code) {
         return code == 0x01 || (code >= 0xD0 && code <= 0xD8);
     }
@@ -217,7 +217,7 @@ final class JpegSegments {
         return content.mismatch(prefix) == prefix.limit();
     }
 
-    /** Frame markers of all coding processes; the gaps are tables and reserved markers. */
+    /** Returns whether a marker starts a frame; the excluded codes are tables and reserved. */
     private static boolean isFrame(int code) {
         return code >= 0xC0 && code <= 0xCF && code != 0xC4 && code != 0xC8 && code != 0xCC;
     }

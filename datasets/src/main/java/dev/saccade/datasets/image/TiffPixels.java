@@ -109,7 +109,7 @@ final class TiffPixels {
         }
     }
 
-    /** Returns the uncompressed length, counted no further than needed. */
+    /** Returns the uncompressed length of a strip or tile; may stop counting at {@code needed}. */
     private long length(long offset, long count, long needed) {
         long left = Math.max(0, tiff.length - offset);
         ByteBuffer part = left == 0 ? ByteBuffer.allocate(0) : part(offset, Math.min(count, left));
@@ -133,7 +133,7 @@ final class TiffPixels {
             byte[] bytes = new byte[1 << 16];
             int read;
             do {
-                // The checksum follows the last byte.
+                // Continue after the last pixel, so that the checksum is verified.
                 read = inflater.inflate(bytes);
             } while (read > 0 && inflater.getBytesWritten() <= needed);
             return inflater.getBytesWritten();
@@ -157,7 +157,7 @@ final class TiffPixels {
         return length;
     }
 
-    /** Counts the lengths of codes without decoding their bytes. */
+    /** Returns the uncompressed length by adding the lengths of codes, without decoding them. */
     private static long lzw(ByteBuffer part, long needed) {
         boolean isOldStyle = part.remaining() > 1 && part.get(0) == 0;
         if (isOldStyle) {

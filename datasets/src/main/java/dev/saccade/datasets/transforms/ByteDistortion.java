@@ -7,7 +7,7 @@ import org.opencv.imgproc.Imgproc;
 
 import java.util.function.IntUnaryOperator;
 
-/** Photometric distortion as in mmsegmentation: every step ends in bytes, clipped and truncated. */
+/** Photometric distortion as in mmsegmentation: every step clips and truncates to bytes. */
 final class ByteDistortion {
 
     private static final int LEVELS = 256;

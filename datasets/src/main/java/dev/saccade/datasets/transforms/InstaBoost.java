@@ -33,7 +33,7 @@ import java.util.SplittableRandom;
  *
  * <p>Equals {@code instaboostfast} 0.1.2 given the same random numbers. Objects with overlapping
  * boxes move together. Objects within 10 pixels of an edge of the image do not shrink, rotate, or
- * move away from it. Masks are converted to polygons along the centers of their edge pixels and
+ * move away from it. Masks are converted to polygons through the middles of their pixel edges and
  * back, which fills holes and moves outlines by half a pixel; boxes become the tightest around
  * masks. Objects without pixels are removed. Label maps and ignored regions do not change.
  *
@@ -266,13 +266,13 @@ public record InstaBoost(
         return alpha;
     }
 
-    /** Returns the mask of polygons through the edge centers of a mask's border pixels. */
+    /** Returns the mask of polygons through the middles of the pixel edges along its border. */
     private static Rle outlined(Rle mask) {
         List<double[]> polygons = Contours.trace(mask).stream().map(InstaBoost::middles).toList();
         return polygons.isEmpty() ? mask : Rle.fromPolygons(mask.size(), polygons);
     }
 
-    /** Returns the center of each pixel edge along a contour; pixel centers are integers. */
+    /** Returns the middle of each pixel edge along a contour; pixel centers are integers. */
     private static double[] middles(ImmutableIntArray corners) {
         ImmutableDoubleArray.Builder points = ImmutableDoubleArray.builder();
         for (int i = 0; i < corners.length(); i += 2) {

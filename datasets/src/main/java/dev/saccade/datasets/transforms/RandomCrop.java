@@ -50,7 +50,7 @@ public record RandomCrop(
         ABSOLUTE(false),
         /** Minimum and maximum edge; height and width are sampled independently, inclusive. */
         ABSOLUTE_RANGE(false),
-        /** Height and width as fractions of the image, above 0 to 1. */
+        /** Height and width as fractions of the image, in (0, 1]. */
         RELATIVE(true),
         /** Minimum fractions of height and width, sampled up to 1. */
         RELATIVE_RANGE(true);

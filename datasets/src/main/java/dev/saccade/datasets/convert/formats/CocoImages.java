@@ -18,8 +18,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Locates the images of a COCO annotation file. All are in one folder, {@code base} with a trailing
- * slash: the nearest to the file with the longest matching path suffixes. So {@code
+ * Locates the images of a COCO annotation file in one folder, {@code base} with a trailing slash.
+ * If several folders contain the images, it is the nearest to the annotation file, so {@code
  * cam2/annotations.json} never uses {@code cam1/images/0.jpg}.
  */
 record CocoImages(SourceFolder folder, String base) {

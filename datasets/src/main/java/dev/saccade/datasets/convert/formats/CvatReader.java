@@ -180,7 +180,7 @@ final class CvatReader implements LabelReader {
         return Outline.Ring.ofEllipse(x, y, radiusX, radiusY).rotated(rotation(shape), x, y);
     }
 
-    /** Reads row-wise run lengths of a part of the image, background first. */
+    /** Reads a mask of a part of the image from row-wise run lengths, background first. */
     private static Outline mask(XmlElement shape) {
         int width = side(shape, "width");
         int height = side(shape, "height");

@@ -79,7 +79,7 @@ final class SplitLists {
         return lists.splits;
     }
 
-    /** Returns the nearest file of each id in a list, since ids repeat across the years of VOC. */
+    /** Returns the file of each id nearest to the list, since ids repeat across years of VOC. */
     private static Map<String, String> nearest(
             String list, ImmutableListMultimap<String, String> filesById) {
         Map<String, String> files = new HashMap<>();
