@@ -15,8 +15,8 @@ import java.util.Optional;
 /**
  * Checks the settings of a record in its canonical constructor and collects all problems.
  *
- * <p>Check every number against both bounds, far beyond published values, so that settings cannot
- * create models or images too large to build. NaN violates all bounds. Not thread-safe.
+ * <p>Give every number a minimum and a maximum: far beyond published values, but low enough that
+ * models and images can be built. NaN violates all bounds. Not thread-safe.
  */
 public final class Checks {
 
@@ -51,7 +51,7 @@ public final class Checks {
             return problems;
         }
 
-        /** Prefixes the keys with a section such as {@code necks[0]}. */
+        /** Returns the same problems with keys prefixed by a section such as {@code necks[0]}. */
         public InvalidSettings below(String section) {
             return new InvalidSettings(problems.stream().map(each -> each.below(section)).toList());
         }

@@ -127,7 +127,7 @@ public record CudaDriver(
         try {
             int device = number(library, "cuDeviceGet", gpu);
             PointerByReference context = new PointerByReference();
-            // This is the context of libtorch, which stays alive.
+            // libtorch uses the same context, so releasing it below does not destroy it.
             call(library, "cuDevicePrimaryCtxRetain", context, device);
             call(library, "cuCtxPushCurrent_v2", context.getValue());
             try {

@@ -59,7 +59,7 @@ public enum OutOfMemory {
         }
     }
 
-    /** Returns a user error with advice; empty unless memory ran out, or if already reported. */
+    /** Returns a user error with advice; empty for other errors and errors already reported. */
     public Optional<SaccadeException> of(Throwable error) {
         return of(error, () -> "");
     }
@@ -85,7 +85,7 @@ public enum OutOfMemory {
                 .anyMatch(OutOfMemoryError.class::isInstance);
     }
 
-    /** Returns the original message if memory ran out. */
+    /** Returns the original message of an out-of-memory error; empty for other errors. */
     public static Optional<String> reason(Throwable error) {
         return Lists.reverse(Throwables.getCausalChain(error)).stream()
                 .flatMap(cause -> originalMessage(cause).stream())

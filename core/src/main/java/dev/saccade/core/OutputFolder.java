@@ -32,7 +32,7 @@ public final class OutputFolder implements AutoCloseable {
         }
     }
 
-    /** Resolves all links; the last folders need not exist. */
+    /** Resolves all links; folders at the end of the path need not exist. */
     private static Path real(Path path) throws IOException {
         return Files.exists(path)
                 ? path.toRealPath()
@@ -46,7 +46,7 @@ public final class OutputFolder implements AutoCloseable {
      * @param out folder under which the files appear; links are followed
      * @param writer name of the command or program that writes the folder
      * @param overwrite whether to replace a folder of the same writer that is not empty
-     * @param inputs files and folders to keep
+     * @param inputs files and folders that are read, so the output must not replace them
      * @throws SaccadeException of kind user if the folder must not be replaced, an input is in it,
      *     or it is in an input folder
      */

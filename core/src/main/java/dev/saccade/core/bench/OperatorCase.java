@@ -51,7 +51,7 @@ record OperatorCase(
     /** Tokens along a side of a window. */
     private static final int WINDOW = 7;
 
-    /** Creates a differentiable operator with the size of its first input. */
+    /** Creates a differentiable case whose size is the shape of its first input. */
     private OperatorCase(String name, List<Shape> inputs, Function<NDList, NDArray> operator) {
         this(
                 name,
@@ -63,7 +63,7 @@ record OperatorCase(
                 operator);
     }
 
-    /** Returns all operators at the stage sizes of tiny models. */
+    /** Returns the cases of all operators, with input shapes as in the stages of tiny models. */
     static List<OperatorCase> all(int images) {
         List<OperatorCase> cases = new ArrayList<>();
         for (int stage = 0; stage < 3; stage++) {
@@ -255,7 +255,7 @@ record OperatorCase(
         return Boxes.of(corners);
     }
 
-    /** Input that is already projected. */
+    /** Identity projection, for inputs that are already projected. */
     private record Identity() implements Affine {
         @Override
         public NDArray apply(NDArray x) {

@@ -23,7 +23,7 @@ public final class CheckpointRules {
 
     private CheckpointRules() {}
 
-    /** Returns the union of both rules. */
+    /** Returns the union of these rules and others. */
     public CheckpointRules and(CheckpointRules others) {
         CheckpointRules both = new CheckpointRules();
         for (CheckpointRules each : List.of(this, others)) {

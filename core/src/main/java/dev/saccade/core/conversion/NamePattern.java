@@ -68,7 +68,7 @@ public final class NamePattern {
         return read(name).isPresent();
     }
 
-    /** Returns the placeholders, as in {@link #read}. */
+    /** Returns the names of the placeholders, which {@link #read} uses as keys. */
     Set<String> placeholders() {
         return placeholders.stream().map(Placeholder::key).collect(toImmutableSet());
     }

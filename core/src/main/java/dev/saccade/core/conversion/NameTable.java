@@ -89,7 +89,7 @@ public record NameTable(
         }
     }
 
-    /** New name of a tensor, its reordering, and its slice of the tensor with the new name. */
+    /** New name of a tensor, its reordering, and the slice it fills in the tensor of that name. */
     public record Renamed(
             String name, Optional<UnaryOperator<NDArray>> reorder, Optional<Slice> slice) {
 
@@ -157,7 +157,7 @@ public record NameTable(
         return new Renamed(name);
     }
 
-    /** Returns their tensors for ours: several if they split it, none if they do not store it. */
+    /** Returns the other library's tensors for ours: several if split there, none if not stored. */
     public List<Renamed> toTheirs(String name) {
         List<Renamed> parts = new ArrayList<>();
         for (Row row : rows) {

@@ -52,7 +52,7 @@ public final class RankEnvironment {
     private static final Launcher SLURM =
             new Launcher("srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID");
 
-    /** Open MPI lets srun start one process per machine, which starts the ranks. */
+    /** By precedence: mpirun may start ranks through srun, whose variables they inherit. */
     private static final List<Launcher> LAUNCHERS =
             List.of(
                     TORCHRUN,
@@ -63,7 +63,7 @@ public final class RankEnvironment {
                             "OMPI_COMM_WORLD_LOCAL_RANK"),
                     SLURM);
 
-    /** Placeholder; the ranks started by this machine do not read it. */
+    /** Placeholder timeout, which is not passed to the ranks started on this machine. */
     private static final Duration ANY = Duration.ofSeconds(1);
 
     private final Map<String, String> variables;
@@ -160,7 +160,7 @@ public final class RankEnvironment {
     }
 
     private String sizeName(Launcher launcher) {
-        // SLURM_NTASKS of the allocation may apply to all its steps.
+        // SLURM_NTASKS may be the number of tasks of the allocation instead of the step.
         String ofStep = "SLURM_STEP_NUM_TASKS";
         return launcher.equals(SLURM) && has(ofStep) ? ofStep : launcher.worldSize;
     }

@@ -38,7 +38,7 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
                     11, "SIGSEGV",
                     15, "SIGTERM");
 
-    /** Returns the failure that caused the others. User errors are attributed to rank 0. */
+    /** Returns the failure that caused the others; of user errors, the one of the lowest rank. */
     static RankFailure rootFailure(List<RankFailure> failures) {
         return failures.stream()
                 .min(
@@ -47,7 +47,7 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
                 .orElseThrow();
     }
 
-    /** User errors come first, since a restart cannot fix them; I/O errors of other ranks last. */
+    /** Returns the sort key: user errors first, as restarts cannot fix them, I/O errors last. */
     private int order() {
         if (exitCode == USER_ERROR) {
             return 0;

@@ -44,7 +44,7 @@ public final class Autograd {
                         retainGraph));
     }
 
-    /** Starts recording in this thread, for gradients of the distinct arrays {@code by}. */
+    /** Starts a tape in this thread, for gradients with respect to distinct arrays {@code by}. */
     public static Tape record(List<NDArray> by) {
         return new Tape(by).start();
     }

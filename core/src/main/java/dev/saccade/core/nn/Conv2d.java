@@ -119,8 +119,8 @@ public final class Conv2d extends Layer {
     }
 
     /**
-     * Returns the contribution of the input channels from {@code first} on, {@code [N, C, H, W]}.
-     * Channel 0 also adds the bias.
+     * Returns the contribution of some input channels to the output. {@code x} is {@code [N, C, H,
+     * W]}, the channels from {@code first} on; adds the bias if {@code first} is 0.
      */
     NDArray forward(NDArray x, long first) {
         long end = first + x.getShape().get(1);

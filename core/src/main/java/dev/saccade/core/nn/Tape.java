@@ -56,7 +56,7 @@ public final class Tape implements AutoCloseable {
             return differentiable && source < 0;
         }
 
-        /** Returns the gradients of some parameters and, if it requires one, of the input. */
+        /** Returns the gradients of the parameters, and of the input if it requires one. */
         NDList backward(NDArray gradient, List<NDArray> parameters) {
             return Scope.list(
                     () -> {

@@ -103,7 +103,7 @@ public final class Boxes {
         return map(i -> xyxy[i] * (i % 2 == 0 ? sx : sy));
     }
 
-    /** Divides by a scale, which rounds like the inverse of {@link #scale} in mmdetection. */
+    /** Undoes {@link #scale}. Divides by the factors, which rounds as in mmdetection. */
     public Boxes unscale(float sx, float sy) {
         return map(i -> xyxy[i] / (i % 2 == 0 ? sx : sy));
     }

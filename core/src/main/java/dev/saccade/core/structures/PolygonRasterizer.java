@@ -81,7 +81,7 @@ final class PolygonRasterizer {
         }
     }
 
-    /** Every step advances one grid column. */
+    /** Processes an edge on which every step advances one grid column. */
     private void walkFlat(int x0, int y0, int x1, int y1) {
         double slope = (double) (y1 - y0) / (x1 - x0);
         int end = Math.min(x1 - 1, lastColumn);
@@ -93,7 +93,7 @@ final class PolygonRasterizer {
         }
     }
 
-    /** Every step advances one grid row; searches for the steps that change the column. */
+    /** Processes an edge with one grid row per step; searches for steps that change the column. */
     private void walkSteep(int x0, int y0, int x1, int y1) {
         double slope = (double) (x1 - x0) / (y1 - y0);
         int end = Math.min(Math.max(x0, x1) - 1, lastColumn);

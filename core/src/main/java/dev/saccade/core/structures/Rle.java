@@ -150,7 +150,7 @@ public final class Rle {
         return columns().crop(top, left, part);
     }
 
-    /** Resizes exactly like OpenCV's {@code INTER_NEAREST}, from {@code floor(d * old / new)}. */
+    /** Resizes like OpenCV's {@code INTER_NEAREST}: pixel d is {@code floor(d * old / new)}. */
     public Rle resize(Size target) {
         checkArgument(
                 (size.area() == 0) == (target.area() == 0),

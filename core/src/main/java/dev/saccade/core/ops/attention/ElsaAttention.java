@@ -88,7 +88,7 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
         return counted(summands, values, () -> Script.call("ops.saccade.elsa_attention", inputs));
     }
 
-    /** Counts the given number of products for each value and offset. */
+    /** Runs an operator; counts {@code products} multiply-adds per value and offset. */
     private NDArray counted(int products, NDArray values, Supplier<NDArray> operator) {
         return MultiplyAdds.run(
                 products * values.size() * kernel * kernel, values, values.getShape(), operator);

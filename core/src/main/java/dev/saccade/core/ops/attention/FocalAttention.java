@@ -75,7 +75,7 @@ public final class FocalAttention {
         NDArray run(NDArray pooled, NDArray index, NDArray mask);
     }
 
-    /** Counts the multiply-adds, including the projection of padding as in the original code. */
+    /** Applies attention; counts multiply-adds as in the original, which projects padding, too. */
     private static NDArray attend(
             FocalRegion region, NDArray qkv, Optional<NDArray> cells, Shape map, Form form) {
         NDList keys = region.keys(qkv);

@@ -96,9 +96,9 @@ public record FocalRegion(
     /**
      * Returns the keys of every window of an arranged map {@code [N, H', W', C]}.
      *
-     * @return {@code [windows, keys]}: 0 for a cell outside the grid, 1 for the first token of the
-     *     map, then its tokens and the cells of each level, row-major; and the mask {@code
-     *     [windows, 1 or area, keys]} to add to the logits
+     * @return {@code [windows, keys]}: 0 for a cell outside the grid, else the position, from 1, in
+     *     the list of all tokens of the map, then all cells of each level, row-major; and the mask
+     *     {@code [windows, 1 or area, keys]} to add to the logits
      */
     NDList keys(NDArray arranged) {
         NDList found =

@@ -74,7 +74,7 @@ public final class KeyOnlyAttention {
     private KeyOnlyAttention() {}
 
     /**
-     * Applies attention with the cheapest algorithm. Multiply-adds are counted as defined above.
+     * Applies attention with the cheapest algorithm; counts multiply-adds as for four products.
      *
      * @param x {@code [N, H, W, C]}, like the result
      * @param saliency w, {@code [heads, C / heads]}

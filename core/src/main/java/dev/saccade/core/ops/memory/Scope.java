@@ -38,7 +38,7 @@ public final class Scope {
         return call(body, list -> list);
     }
 
-    /** Frees all arrays that {@code body} created, except the given ones of its result. */
+    /** Returns the result of {@code body}; frees all arrays it created except {@code arrays}. */
     public static <T> T call(Supplier<T> body, Function<T, ? extends Collection<NDArray>> arrays) {
         return call(body, arrays, List.of());
     }
@@ -70,7 +70,7 @@ public final class Scope {
         return result;
     }
 
-    /** Frees all arrays that {@code body} created; its result holds none. */
+    /** Returns the result of {@code body}, which holds no arrays; frees all arrays it created. */
     public static <T> T call(Supplier<T> body) {
         return call(body, result -> List.of());
     }

@@ -31,7 +31,7 @@ public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long 
         return ask(device, false);
     }
 
-    /** Resets the peak. On GPUs, counts only threads that called this and their gradients. */
+    /** Resets the peak. On GPUs, counts only threads that called this and their backward passes. */
     public static void resetPeak(Device device) {
         ask(device, true);
     }
