@@ -14,7 +14,7 @@ import dev.saccade.core.ops.script.Kernels;
 import java.util.Map;
 
 /**
- * Times of a model.
+ * Measured times of a model.
  *
  * @param hostReads array reads per pass; each one synchronizes a GPU
  * @param hostWrites copies of Java values to arrays per pass

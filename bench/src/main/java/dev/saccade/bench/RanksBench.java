@@ -14,8 +14,8 @@ import dev.saccade.train.config.RunConfig;
 import java.util.Map;
 
 /**
- * Times of training steps on several ranks. Together minus alone is the cost of waiting and
- * all-reduce.
+ * Times of training steps on several ranks. Running together instead of alone adds the cost of
+ * waiting and all-reduce.
  *
  * @param images per rank
  */
@@ -25,7 +25,7 @@ public record RanksBench(
     private static final String TOGETHER = "together";
     private static final String EACH_ALONE = "each alone";
 
-    /** Times steps together and alone in turn. All ranks must call it at the same time. */
+    /** Times steps alternately together and alone. All ranks must call it at the same time. */
     public static RanksBench run(
             RunConfig config, ModelBench.Input input, int runs, ProcessGroup ranks) {
         Device device = ranks.device(config.device());

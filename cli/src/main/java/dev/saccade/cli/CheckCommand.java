@@ -140,7 +140,7 @@ final class CheckCommand extends BaseCommand {
                 "correct the errors, then convert the data set: " + command);
     }
 
-    /** Warns about images with more objects than the default limits on detections. */
+    /** Returns the report, with a warning if an image exceeds the default detection limits. */
     private static DatasetReport withDensity(String role, DatasetReport report) {
         int limit = CocoParameters.official(IouType.BOX).maxDetectionLimit();
         return report.statistics() instanceof ObjectStatistics counts

@@ -214,7 +214,7 @@ final class EvalCommand extends BaseCommand {
         return 0;
     }
 
-    /** Evaluates a model with a progress bar; returns nothing except in rank 0. */
+    /** Evaluates a model with a progress bar; returns empty except in rank 0. */
     static Optional<ModelEvaluation> evaluate(
             TrainedModel<?> model, Dataset dataset, ModelEvaluation.Settings settings) {
         DatasetInference inference =

@@ -141,7 +141,7 @@ final class RankOptions {
         }
     }
 
-    /** Removes options and their values. */
+    /** Returns the arguments without some options and their values. */
     static List<String> removeOptions(List<String> arguments, String... options) {
         List<String> left = new ArrayList<>();
         for (Iterator<String> each = arguments.iterator(); each.hasNext(); ) {

@@ -78,7 +78,7 @@ public final class Saccade extends BaseCommand {
         return withEscapedOutput(() -> commandLine().execute(args));
     }
 
-    /** Escapes control characters in all output of a command. */
+    /** Runs a command with control characters escaped in its output; returns its exit code. */
     static int withEscapedOutput(IntSupplier command) {
         PrintStream out = System.out;
         PrintStream err = System.err;
@@ -92,7 +92,7 @@ public final class Saccade extends BaseCommand {
         }
     }
 
-    /** Does not expand arguments that start with @. */
+    /** Returns the parser, which does not expand arguments that start with @. */
     private static CommandLine commandLine() {
         CommandLine root = new CommandLine(new Saccade());
         setVersion(root);

@@ -72,7 +72,7 @@ public record DatasetContents(
                 Math.max(maxObjects(data), evaluated));
     }
 
-    /** Returns whether all objects have an outline. */
+    /** Collects the objects of a data set; returns whether all have an outline. */
     private static boolean addObjects(
             Dataset data, Map<String, Integer> perClass, ListMultimap<Integer, Double> edges) {
         boolean outlined = true;

@@ -10,9 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/**
- * Validation images with predictions. A row has an example per run; {@code all} counts all images.
- */
+/** Examples from {@code all} validation images: an image per row, with an example per run. */
 public record Examples(
         List<List<Example>> rows,
         List<String> runs,

@@ -5,7 +5,7 @@ import dev.saccade.models.draw.ClassColors;
 
 import java.util.List;
 
-/** A table of numbers from 0 to 1 with bars. Rows {@code ofClasses} show the class colors. */
+/** A table of numbers from 0 to 1 with bars; with class colors if rows are {@code ofClasses}. */
 public record FractionTable(List<String> heads, List<Row> rows, boolean ofClasses)
         implements Block {
 

@@ -99,7 +99,7 @@ final class LineChartWriter {
         return ys.stream().filter(Double::isFinite).count() == 1;
     }
 
-    /** Returns whether a curve is about all classes, while others are about one class each. */
+    /** Returns whether a curve is about all classes, in a chart with curves of single classes. */
     private boolean isOverall(Series series) {
         return series.rgb().isEmpty()
                 && chart.series().stream().anyMatch(other -> other.rgb().isPresent());

@@ -97,7 +97,7 @@ final class Exchange {
                 Callback.from(this::end, callback::failed));
     }
 
-    /** Reads the rest of the body first; otherwise the client does not see the response. */
+    /** Ends the exchange after reading the rest of the body, so clients see the response. */
     private void end() {
         if (bodyIsRead || !hasUnreadBody() || request.getHeaders().contains(HttpHeader.EXPECT)) {
             callback.succeeded();

@@ -58,7 +58,7 @@ final class OriginFilter {
         response.getHeaders().put("Access-Control-Expose-Headers", "Retry-After");
     }
 
-    /** Behind a proxy, {@code Host} differs; {@code Sec-Fetch-Site} still identifies the page. */
+    /** Returns whether the page is the server's own, even if a proxy changes {@code Host}. */
     private static boolean isOwn(String origin, Request request) {
         String authority = origin.replaceFirst("^https?://", "");
         HttpFields headers = request.getHeaders();

@@ -132,7 +132,7 @@ final class BarrierStage {
                         spark.sc().resourceProfileManager().defaultResourceProfile());
     }
 
-    /** Other tasks of a failed stage keep running until they notice. */
+    /** Waits for the other tasks of a failed stage, which run until they notice the failure. */
     private void awaitEnd(JavaFutureAction<?> job) throws InterruptedException {
         JavaSparkStatusTracker tracker = spark.statusTracker();
         waitUntil(

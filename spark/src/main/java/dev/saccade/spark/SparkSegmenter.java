@@ -24,7 +24,7 @@ import java.nio.file.Path;
  *
  * <p>Adds three columns. {@code labels} is a PNG of the image size with class indices + 1, see
  * {@link ClassMap#toPng}. {@code fractions} maps class names to fractions of the pixels, if above
- * 0. {@code error} is null, or the reason why the image cannot be read; then the others are null.
+ * 0. {@code error} is null, or why the image cannot be read; then the other columns are null.
  *
  * <p>As always in Spark, each action computes the predictions again.
  */

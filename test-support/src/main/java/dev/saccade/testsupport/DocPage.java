@@ -23,7 +23,7 @@ public record DocPage(String text) {
     private static final Pattern BLOCK =
             Pattern.compile("^```(\\w+)\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
 
-    /** Reads a page of {@code docs/}; the working directory is a module. */
+    /** Reads a page of {@code docs/}; the working directory must be the folder of a module. */
     public static DocPage of(String name) throws IOException {
         return new DocPage(Files.readString(Path.of("..", "docs", name)));
     }

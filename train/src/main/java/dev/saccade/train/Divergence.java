@@ -31,7 +31,7 @@ record Divergence(
     /** A larger gradient norm in the previous step means that training had diverged. */
     private static final float EXPLODED = 1e4f;
 
-    /** Returns the error. Of all batches, only {@code open} still has its pixels in memory. */
+    /** Returns the error for users; only batch {@code open} still has its pixels in memory. */
     SaccadeException toException(StepMetrics.StepValues read, Batch open) {
         for (StepMetrics.BatchValues batch : read.batches()) {
             if (!batch.isFinite()) {

@@ -31,7 +31,7 @@ final class ModelEvaluator<P> implements Validation {
     private final CompositeEvaluator<P> evaluators;
     private final DatasetInference inference;
 
-    /** Rejects classes that differ from the model, and an unknown monitored metric. */
+    /** Rejects a data set whose classes differ from the model, and unknown monitored metrics. */
     ModelEvaluator(
             RunConfig config,
             Model<P> model,

@@ -10,7 +10,7 @@ import dev.saccade.train.checkpoint.RankMessages;
  */
 record RunRequests(boolean interrupt, boolean evaluate, boolean save, String stop) {
 
-    /** Merges the requests of all ranks. All ranks must call it. */
+    /** Returns the merged requests of all ranks. All ranks must call it. */
     static RunRequests merged(ProcessGroup ranks, RunRequests own) {
         return RankMessages.allGather(ranks, RunRequests.class, own).stream()
                 .reduce(RunRequests::or)

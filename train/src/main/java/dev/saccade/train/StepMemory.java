@@ -35,7 +35,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
     /** The CPU usually has free memory when a GPU is full. */
     private static final Device CPU = Device.cpu();
 
-    /** Large enough that activations need more memory than gradients, which reuse it. */
+    /** Large enough that gradients fit into the memory that activations release. */
     private static final Size SMALL = new Size(192, 192);
 
     private static final Size LARGE = new Size(288, 288);

@@ -68,7 +68,7 @@ record StepTotals(
         return sum;
     }
 
-    /** Divides by the number of images. */
+    /** Returns sums divided by the number of images. */
     Map<String, Double> means(Map<String, Double> sums) {
         return new LinkedHashMap<>(Maps.transformValues(sums, sum -> sum / images));
     }

@@ -20,7 +20,7 @@ final class ValidationLoop {
 
     private ValidationLoop() {}
 
-    /** Returns empty if interrupted. */
+    /** Returns the result of the evaluation; empty if interrupted. */
     static Optional<Evaluation> run(
             Validation validation,
             Checkpointables content,

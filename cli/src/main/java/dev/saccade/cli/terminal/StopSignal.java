@@ -39,7 +39,7 @@ public final class StopSignal {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // The process is ending, and the hook is running.
+            // The process is ending, and the shutdown hook is running.
             return;
         }
     }

@@ -43,7 +43,7 @@ public record PredictionWriter(
         }
     }
 
-    /** Reports an unreadable file as a user error, like one that cannot be decoded. */
+    /** Reads an image; an unreadable file is a user error, like a damaged image. */
     private static Mat read(ImageSource image) {
         try {
             return image.read();

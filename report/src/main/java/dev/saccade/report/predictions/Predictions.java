@@ -78,7 +78,7 @@ public final class Predictions {
         folder.write(NAME, JSON.valueToTree(entries).toPrettyString().getBytes(UTF_8));
     }
 
-    /** Collects the predictions of all ranks; every rank must call this. */
+    /** Returns the predictions of all ranks; every rank must call this. */
     public Predictions gather(ProcessGroup ranks) {
         if (ranks.worldSize() == 1) {
             return this;

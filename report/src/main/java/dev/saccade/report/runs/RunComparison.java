@@ -78,7 +78,7 @@ public final class RunComparison {
                 table("Metric", columns, values -> true, "n/a"));
     }
 
-    /** Returns a table with a column per run and a row per key whose values match. */
+    /** Returns a table with a column per run and a row per key whose values pass a test. */
     private TextTable table(
             String head,
             List<Map<String, String>> columns,

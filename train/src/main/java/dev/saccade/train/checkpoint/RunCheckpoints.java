@@ -42,7 +42,7 @@ public final class RunCheckpoints {
 
     private static final List<String> NOT_WEIGHTS = List.of(OPTIMIZER, HOOKS, TRAINED);
 
-    /** Identifies a state; a checksum protects its values. */
+    /** Metadata and tensor names, which identify a state; a checksum protects its values. */
     private record Content(Map<String, String> metadata, Set<String> tensors) {
 
         static Content of(Checkpoint checkpoint) {
@@ -51,7 +51,7 @@ public final class RunCheckpoints {
                     ImmutableSet.copyOf(checkpoint.tensors().keySet()));
         }
 
-        /** Reads a file; empty if it is damaged. */
+        /** Returns the content of a file; empty if the file is damaged. */
         static Optional<Content> read(Path file) {
             try {
                 return Optional.of(of(SafeTensors.read(file)));
@@ -158,7 +158,7 @@ public final class RunCheckpoints {
         return metadata;
     }
 
-    /** Broadcasts the initial weights of rank 0. */
+    /** Broadcasts the initial weights of rank 0; returns the state before the first step. */
     public RunState start() {
         ranks.broadcast(content.arrays(), 0);
         return RunState.START;

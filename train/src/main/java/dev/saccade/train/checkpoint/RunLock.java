@@ -30,7 +30,7 @@ public final class RunLock {
 
     private static final Logger log = LoggerFactory.getLogger(RunLock.class);
 
-    /** Beyond the text of the file, which others may read while the lock is held. */
+    /** Position beyond the text of the file, which others may read while the lock is held. */
     private static final long LOCKED_BYTE = Long.MAX_VALUE - 1;
 
     /**

@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param iteration number of finished optimizer steps
  * @param lastEvaluation {@code iteration} of the last evaluation
  * @param best best value of the monitored metric; NaN before the first evaluation
- * @param stale evaluations since the best one, or in total without a best
+ * @param stale number of evaluations since the best one, or of all evaluations if none was best
  * @param evaluationDue whether an evaluation is due or was interrupted
  */
 public record RunState(
@@ -36,7 +36,7 @@ public record RunState(
                 iteration + 1, lastEvaluation, best, stale, evaluationDue, next, scoreThresholds);
     }
 
-    /** Returns the state with another step count; a final evaluation stays final. */
+    /** Returns the state with another step count; an evaluated state stays evaluated. */
     public RunState withIteration(long step) {
         long at = lastEvaluation == iteration ? step : Math.min(lastEvaluation, step);
         return new RunState(step, at, best, stale, evaluationDue, scaler, scoreThresholds);

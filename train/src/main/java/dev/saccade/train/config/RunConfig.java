@@ -111,8 +111,8 @@ public record RunConfig(
     }
 
     /**
-     * Returns the run with other settings. Another {@code type} or {@code variant} has its own
-     * defaults.
+     * Returns the run with other settings. A different {@code type} or {@code variant} resets the
+     * other settings of its component to defaults.
      */
     public RunConfig with(String... overrides) {
         return Configs.with(this, overrides);

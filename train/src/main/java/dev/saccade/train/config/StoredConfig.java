@@ -16,7 +16,7 @@ public final class StoredConfig {
 
     private StoredConfig() {}
 
-    /** Reads the config of the checkpoint's run, else the settings in the checkpoint. */
+    /** Returns the config of a checkpoint's run, or else the settings in the checkpoint. */
     public static ConfigNode.Mapping read(Path checkpoint) {
         Path ofRun = checkpoint.toAbsolutePath().resolve("../../config.yaml").normalize();
         if (Files.isRegularFile(ofRun)) {

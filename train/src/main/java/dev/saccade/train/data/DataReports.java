@@ -82,7 +82,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         return source.open().get();
     }
 
-    /** Adds an error to a report if the data set has no object to train or evaluate on. */
+    /** Returns the report, with an error if there is no object to train or evaluate on. */
     public static DatasetReport requireObjects(String role, DatasetReport report) {
         return report.statistics() instanceof ObjectStatistics
                 ? withError(report, role, missingObjects(report, role.equals("train")))
@@ -120,7 +120,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
                 : Optional.empty();
     }
 
-    /** Training needs labels of at least two classes. */
+    /** Returns an error if all labels are of one class; training needs at least two. */
     private static Optional<String> onlyClass(PixelStatistics statistics) {
         List<String> shown =
                 statistics.classes().entrySet().stream()
@@ -156,7 +156,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         return label < classes.size() ? '"' + classes.get(label) + '"' : "missing";
     }
 
-    /** Adds warnings about images that exceed the limits of a run. */
+    /** Returns the reports with warnings about images that exceed the limits of a run. */
     public DataReports withLimits(RunConfig config) {
         return new DataReports(
                 ImmutableMap.copyOf(

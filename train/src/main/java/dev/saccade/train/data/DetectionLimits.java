@@ -19,7 +19,7 @@ public final class DetectionLimits {
 
     private DetectionLimits() {}
 
-    /** Adds a warning to a report for each limit that its images exceed. */
+    /** Returns the report with a warning for each limit that its images exceed. */
     public static DatasetReport check(String role, DatasetReport report, RunConfig config) {
         if (!(report.statistics() instanceof ObjectStatistics statistics)) {
             return report;

@@ -30,7 +30,7 @@ public interface Hook extends AutoCloseable {
     /** Called before the first step of a new or resumed run. */
     default void beforeTrain(Run run) {}
 
-    /** Called after the last step, or when the run was interrupted. The last state is saved. */
+    /** Called after the last step or an interruption. The last state is already saved. */
     default void afterTrain(Run run) {}
 
     /** Called before the first step of an epoch, but not when resuming within an epoch. */

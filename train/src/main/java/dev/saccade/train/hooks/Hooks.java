@@ -134,7 +134,7 @@ public final class Hooks implements AutoCloseable {
                 });
     }
 
-    /** Adds the name of the hook to errors of any type, including missing classes. */
+    /** Returns the result of an action. Errors of any type name the hook. */
     private static <T> T named(String name, String event, Supplier<T> action) {
         try {
             return action.get();

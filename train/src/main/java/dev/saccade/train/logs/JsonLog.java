@@ -95,7 +95,7 @@ public final class JsonLog extends LogFile {
         values.forEach((name, value) -> node.put(name, number(value)));
     }
 
-    /** JSON has no NaN and no infinity. */
+    /** Returns null for NaN and infinity, which JSON cannot represent. */
     private static Double number(double value) {
         return Double.isFinite(value) ? value : null;
     }

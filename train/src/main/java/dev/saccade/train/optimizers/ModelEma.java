@@ -68,7 +68,7 @@ public final class ModelEma {
         }
     }
 
-    /** Update in one optimizer step, by name; {@code averages} is empty if no update is due. */
+    /** Update after one step, by parameter name; {@code averages} is empty if none is due. */
     public record Update(
             Map<String, NDArray> weights, Map<String, NDArray> averages, double decay) {
 
