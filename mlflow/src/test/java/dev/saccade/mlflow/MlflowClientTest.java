@@ -78,7 +78,7 @@ class MlflowClientTest {
     @Test
     void rejectsAnEndlessResponse() {
         assertFault(
-                "too large",
+                "the response is too large",
                 Duration.ofMinutes(1),
                 exchange -> {
                     exchange.sendResponseHeaders(200, 0);

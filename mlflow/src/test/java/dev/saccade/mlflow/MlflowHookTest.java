@@ -255,7 +255,7 @@ class MlflowHookTest {
                 };
         assertEquals(Outcome.FINISHED, training().start(folder.resolve("run"), listening, mending));
         assertEquals(1, notes.size(), notes.toString());
-        assertTrue(notes.get(0).contains("answers 503"), notes.get(0));
+        assertTrue(notes.get(0).contains("HTTP status 503"), notes.get(0));
         assertEquals(1L, steps.get("train/loss").get(0), "what was missed is sent later");
         assertEquals(List.of("FINISHED"), statuses);
     }

@@ -164,7 +164,7 @@ class SparkDetectorTest {
             }
         }
         assertEquals(missing + ": no such file", rows.get(3).getAs("error"));
-        assertEquals("null, expected the path of an image", rows.get(4).getAs("error"));
+        assertEquals("got null, expected the path of an image", rows.get(4).getAs("error"));
         assertTrue(rows.get(5).<String>getAs("error").contains("is not a valid path"));
         assertTrue(rows.subList(3, 6).stream().allMatch(row -> row.getAs("objects") == null));
     }
@@ -179,10 +179,10 @@ class SparkDetectorTest {
                                 lit(null).cast("binary").as("none"),
                                 lit(new byte[] {1, 2, 3}).as("damaged"));
         assertEquals(
-                "s3://bucket/one.jpg: null, expected the bytes of an image",
+                "s3://bucket/one.jpg: got null, expected the bytes of an image",
                 detector.detect(table, "none").first().getAs("error"));
         assertEquals(
-                "image: null, expected the bytes of an image",
+                "image: got null, expected the bytes of an image",
                 detector.detect(table.drop("path"), "none").first().getAs("error"));
         String named = detector.detect(table, "damaged").first().getAs("error");
         assertTrue(named.startsWith("s3://bucket/one.jpg: "), named);
@@ -207,14 +207,13 @@ class SparkDetectorTest {
                 "column length: got type bigint, expected binary",
                 () -> detector.detect(files, "length"));
         assertRefused(
-                "has a column Error already",
+                "already has a column Error",
                 () -> detector.detect(files.withColumn("Error", lit(1))));
         assertRefused(
-                "has a column objects already", () -> detector.detect(detector.detect(files)));
+                "already has a column objects", () -> detector.detect(detector.detect(files)));
 
         Path missing = folder.resolve("missing.safetensors");
-        assertRefused(
-                missing + ": there is no such file", () -> SparkDetector.load(SPARK, missing));
+        assertRefused(missing + ": no such file", () -> SparkDetector.load(SPARK, missing));
         Path segmenter =
                 SparkFixtures.checkpoint(folder.resolve("fpn.safetensors"), TinyModel.SEMANTIC_FPN);
         assertRefused(
