@@ -21,7 +21,7 @@ import java.util.stream.Stream;
  *
  * @param parameters of the fused backbone with its output normalizations
  * @param trainingParameters before fusing
- * @param classifierParameters as an ImageNet-1K classifier, as papers count
+ * @param classifierParameters of the ImageNet-1K classifier, as stated in papers
  * @param multiplyAdds of the fused backbone for one image; papers call them FLOPs
  */
 public record BackboneSummary(

@@ -26,8 +26,8 @@ import java.util.List;
  * <p>{@code tiny_w14}, {@code tiny_no_shift}, {@code tiny_2222} and {@code tiny_2242} are baselines
  * of Focal Transformer (Yang et al. 2021, Tables 7 to 9; digits are depths). {@code tiny_w14}
  * shrinks windows to smaller maps, like the official classifier. {@code tiny_heads_1}, {@code _2x}
- * and {@code _c} are the head settings 1, 2x and C of ELSA (Zhou et al. 2021, Figure 2), where C
- * ran out of memory.
+ * and {@code _c} are the head settings 1, 2x and C of ELSA (Zhou et al. 2021, Figure 2; in the
+ * paper, C ran out of memory).
  */
 public final class Swin extends SwinFamily {
 

@@ -24,7 +24,7 @@ final class WindowIndexes {
         return (int) Math.round(Math.sqrt((double) square));
     }
 
-    /** Returns Swin's indices: table {@code [biases, heads]}, indexed by query minus key. */
+    /** Returns the indices into Swin tables {@code [biases, heads]}: query minus key. */
     static Optional<IndexTable.Values> ofSwin(IndexTable.Parameter table) {
         if (table.shape().dimension() != 2) {
             return Optional.empty();
@@ -33,7 +33,7 @@ final class WindowIndexes {
         return Optional.of(queriesToKeys(window, window));
     }
 
-    /** Returns ELSA's indices: table {@code [heads, biases]}, indexed by key minus query. */
+    /** Returns the indices into ELSA tables {@code [heads, biases]}: key minus query. */
     static Optional<IndexTable.Values> ofElsa(IndexTable.Parameter table) {
         if (table.shape().dimension() != 2) {
             return Optional.empty();

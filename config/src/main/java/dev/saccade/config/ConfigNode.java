@@ -16,10 +16,10 @@ import java.util.Set;
 /** An immutable config value with its origin. */
 public sealed interface ConfigNode {
 
-    /** Returns the position of its key, or its own position in a list. */
+    /** Returns the origin of the value's key, or of the value itself in a list. */
     Origin origin();
 
-    /** Copies the origins of the values at the same paths of another tree. */
+    /** Returns a copy with the origins of the values at the same paths of another tree. */
     ConfigNode withOriginsOf(ConfigNode source);
 
     /** Describes the value for messages: {@code a list}, {@code the number 3}. */

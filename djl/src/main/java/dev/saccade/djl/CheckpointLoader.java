@@ -31,7 +31,7 @@ final class CheckpointLoader extends BaseModelLoader {
 
     private final Optional<Path> checkpoint;
 
-    /** Creates the loader of a recipe. The criteria contain the checkpoint as an argument. */
+    /** Creates the loader of a recipe; the checkpoint is an argument of DJL's criteria. */
     CheckpointLoader(MRL recipe) {
         this(recipe, Optional.empty());
     }

@@ -45,7 +45,7 @@ final class ImageTranslator<I, O> implements Translator<I, O> {
     }
 
     /**
-     * Returns the arrays of an image. If it cannot be read, they are empty, and DJL skips the
+     * Returns the arrays of an image, or an empty list if it cannot be read, so that DJL skips the
      * block.
      */
     @Override

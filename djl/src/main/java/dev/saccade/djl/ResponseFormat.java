@@ -11,10 +11,10 @@ import java.util.List;
 /** Converts predictions to one of DJL's types; the block returns them as lossless arrays. */
 interface ResponseFormat<P> {
 
-    /** Returns the model type for messages. */
+    /** Returns the model type for messages, such as {@code detector}. */
     String model();
 
-    /** Returns DJL's type. */
+    /** Returns DJL's type of a prediction. */
     Class<? extends JsonSerializable> type();
 
     /** Converts a prediction to arrays. {@code imageSize} is the size of the original image. */

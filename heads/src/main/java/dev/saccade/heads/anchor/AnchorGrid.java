@@ -117,7 +117,7 @@ public final class AnchorGrid {
     }
 
     /**
-     * Computes the positions on the host, since they depend on sizes only; avoids a device read.
+     * Returns the positions of inside anchors of a level; computed on the host to not stall a GPU.
      */
     private NDArray insidePositions(int level, Size valid, int start, Border border) {
         Boxes cell = generator.baseAnchors(level);

@@ -32,10 +32,10 @@ public record RoiExtractor(
         @Default("[4, 8, 16, 32]") List<Integer> featmapStrides,
         @Default("56") double finestScale) {
 
-    /** 2 GiB of floats; the masks of LVIS need half of it. */
+    /** Limit of 2 GiB of floats; LVIS masks need half of it. */
     private static final long MAX_VALUES = 1 << 29;
 
-    /** Logarithm of size over finest scale, as a level index; NaN sizes use the first level. */
+    /** Computes level indices, {@code log2(size / finest_scale)}; NaN sizes use the first level. */
     private static final ScriptTemplate LEVELS =
             ScriptTemplate.of(
                     "(boxes: Tensor) -> Tensor",
