@@ -28,7 +28,7 @@ public enum Split {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the name of its folders in the layout of ADE20K. */
+    /** Returns the folder name of this split in the layout of ADE20K. */
     public String ade20k() {
         return ade20k;
     }

@@ -39,7 +39,7 @@ public interface Transform extends ComponentConfig {
         return false;
     }
 
-    /** Returns whether only {@code normalize} and {@code pad} may follow this step. */
+    /** Returns whether this step must be at the end, like {@code normalize} and {@code pad}. */
     default boolean mustBeLast() {
         return false;
     }

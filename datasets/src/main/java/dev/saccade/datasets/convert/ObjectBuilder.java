@@ -25,7 +25,7 @@ final class ObjectBuilder {
     /** Rounding and imprecise clicks may exceed the edge by up to a pixel. */
     private static final double TOLERANCE = 1;
 
-    /** Beyond the size of any image. */
+    /** Maximum absolute coordinate, beyond the size of any image. */
     private static final double FARTHEST = 1e6;
 
     private final Size size;

@@ -28,7 +28,7 @@ public final class SourceCheck {
 
     private SourceCheck() {}
 
-    /** Returns a report per split; faults of the whole folder are in the first. */
+    /** Returns a report per split; faults of the whole folder are in the first report. */
     public static Map<Split, DatasetReport> run(
             Path folder, SourceLabels labels, CheckOptions options) {
         Map<Split, DatasetReport> reports = new EnumMap<>(Split.class);

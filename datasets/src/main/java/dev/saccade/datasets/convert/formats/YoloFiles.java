@@ -85,7 +85,7 @@ final class YoloFiles {
         return folder.first(moved(path, IMAGES, LABELS) + ".txt", path + ".txt");
     }
 
-    /** Replaces the last folder named {@code from} in a path. */
+    /** Replaces the last folder {@code from} in a path with {@code to}. */
     private static String moved(String path, String from, String to) {
         String rooted = "/" + path;
         int at = rooted.lastIndexOf(from);

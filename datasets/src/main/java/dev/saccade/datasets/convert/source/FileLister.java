@@ -30,7 +30,7 @@ final class FileLister extends SimpleFileVisitor<Path> {
     final List<String> files = new ArrayList<>();
     final Set<String> folders = new HashSet<>(Set.of(""));
 
-    /** Files whose names contain backslashes, as some Windows archives leave them. */
+    /** Files with backslashes in their names, from Windows archives, by path with slashes. */
     final Map<String, Path> renamed = new HashMap<>();
 
     FileLister(Path root, Reporter faults) throws IOException {
