@@ -12,7 +12,7 @@ public final class SeededRandom {
 
     private SeededRandom() {}
 
-    /** Returns the generator of a key; a key with its numbers in another order differs. */
+    /** Returns the generator of a key; keys with the same numbers in another order differ. */
     public static SplittableRandom of(long seed, long... key) {
         long state = mix(seed + 0x9E3779B97F4A7C15L);
         for (long part : key) {

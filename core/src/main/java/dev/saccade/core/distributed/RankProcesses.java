@@ -21,7 +21,7 @@ import java.util.function.Consumer;
  */
 public final class RankProcesses {
 
-    /** Longer than ranks need to find out why another one does not respond. */
+    /** Default grace time; longer than ranks need to find out why another one does not respond. */
     public static final Duration GRACE = Duration.ofSeconds(15);
 
     private final Path logs;

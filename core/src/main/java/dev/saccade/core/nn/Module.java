@@ -194,7 +194,7 @@ public abstract class Module extends AbstractBaseBlock {
         children.keySet().forEach(child -> child.train(mode));
     }
 
-    /** Returns whether any layer uses collectives; all ranks must then call it equally often. */
+    /** Returns whether any layer uses collectives; all ranks must then call this equally often. */
     public boolean synchronizes() {
         return children.keySet().stream().anyMatch(Module::synchronizes);
     }

@@ -54,7 +54,7 @@ public final class LabelMap {
         return stored == (short) IGNORE ? IGNORE : Short.toUnsignedInt(stored);
     }
 
-    /** Resizes like OpenCV's {@code INTER_NEAREST}: pixel d is {@code floor(d * old / new)}. */
+    /** Resizes like {@code INTER_NEAREST} of OpenCV: d gets pixel {@code floor(d * old / new)}. */
     public LabelMap resize(Size target) {
         return target.equals(size)
                 ? this
