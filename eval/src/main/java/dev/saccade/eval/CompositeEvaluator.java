@@ -29,7 +29,7 @@ public final class CompositeEvaluator<P> implements Evaluator<P> {
         this.evaluators = ImmutableList.copyOf(evaluators);
     }
 
-    /** Returns the evaluators of a config without {@code evaluation.evaluators}. */
+    /** Returns the default evaluators, used if {@code evaluation.evaluators} is not set. */
     public static List<Config> defaults(TargetKind targets) {
         return Configs.defaults(Config.class).stream()
                 .filter(config -> config.isDefault())
@@ -40,8 +40,8 @@ public final class CompositeEvaluator<P> implements Evaluator<P> {
     /**
      * Builds the evaluators of a data set for a model's prediction type and targets.
      *
-     * @throws SaccadeException of kind user, if an evaluator needs other predictions, or if two
-     *     metrics have the same name
+     * @throws SaccadeException of kind user, if an evaluator needs other prediction types, or if
+     *     two metrics have the same name
      */
     public static <P> CompositeEvaluator<P> build(
             List<Config> configs,

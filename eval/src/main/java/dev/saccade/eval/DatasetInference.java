@@ -67,7 +67,7 @@ public final class DatasetInference {
     /**
      * Runs a model that predicts an image in its original pixels.
      *
-     * @param evaluator receives the predictions; on rank 0 also those from other ranks
+     * @param evaluator receives the predictions; on rank 0, also the predictions of other ranks
      * @param progress receives the number of finished images of this rank after each image
      * @throws EvaluationInterrupted if {@code progress} throws it on any rank
      */
@@ -135,7 +135,7 @@ public final class DatasetInference {
         }
     }
 
-    /** Rejects a data set with errors or other classes; reads image headers and all label maps. */
+    /** Throws if classes differ or the data set has errors; reads image headers and label maps. */
     public void requireNoErrors(TrainedModel<?> model) {
         requireClasses(model);
         CheckOptions options =

@@ -57,7 +57,7 @@ public interface Evaluator<P> {
     /** Discards all predictions. */
     void reset();
 
-    /** Adds the prediction for the image at an index. Threads call this for different images. */
+    /** Adds the prediction for an image. Threads call this concurrently for different images. */
     void process(int index, P predicted);
 
     /** Returns the serialized state since {@link #reset}, for {@link #mergeState} on rank 0. */

@@ -24,7 +24,7 @@ public record MetricReport(
         notes = ImmutableList.copyOf(notes);
     }
 
-    /** Adds metrics of other evaluators as a table and under {@code metrics} in the JSON. */
+    /** Returns a copy with a table of {@code others} and all metrics as JSON {@code metrics}. */
     public MetricReport with(Map<String, Double> values, Map<String, Double> others) {
         ImmutableList.Builder<MetricTable> all =
                 ImmutableList.<MetricTable>builder().addAll(tables);

@@ -54,7 +54,7 @@ public final class MetricTable {
         return rows;
     }
 
-    /** Aligns the first column left and the others right. */
+    /** Returns aligned text; the first column is left-aligned, the others right-aligned. */
     @Override
     public String toString() {
         List<List<String>> shown =

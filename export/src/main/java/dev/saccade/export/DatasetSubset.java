@@ -27,9 +27,7 @@ record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> ima
         return new DatasetSubset(dataset, indices, indices.stream().map(dataset::image).toList());
     }
 
-    /**
-     * Returns the first {@code count} images of this size after the transforms; any size if empty.
-     */
+    /** Returns the first {@code count} images, only of transformed size {@code size} if present. */
     static DatasetSubset first(
             Dataset dataset,
             ModelSpec spec,

@@ -27,9 +27,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
-/**
- * Compares an exported model with the original on images of a data set. Requires supported sizes.
- */
+/** Compares an exported model with the original on a data set of supported image sizes. */
 record ExportComparison(ExportCheck check, Dataset dataset, int workers, ProgressBar.Factory bars) {
 
     /** Number of images whose raw outputs are compared. */
@@ -86,7 +84,7 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
         }
     }
 
-    /** Returns the tolerance of metrics, since rounding may change order or class of objects. */
+    /** Returns the tolerance of metrics, as rounding may change the order or class of objects. */
     private static double tolerance(Precision precision) {
         return switch (precision) {
             case FLOAT32 -> 0.01;

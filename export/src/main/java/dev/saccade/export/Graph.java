@@ -190,7 +190,7 @@ public record Graph(
                         .orElse(0);
     }
 
-    /** Returns the part of the graph that computes other outputs. */
+    /** Returns the part of the graph that computes the given outputs. */
     Graph withOutputs(List<Value> others) {
         return Simplification.needed(
                 new Graph(inputs, weights, nodes, ImmutableList.copyOf(others)));

@@ -36,7 +36,7 @@ record LayerSearch(ModelExport export, ExportFormat format) {
         Set<Value> selected = new HashSet<>();
         for (Node node : export.graph().nodes()) {
             if (SELECTING.contains(node.name()) || node.inputs().anyMatch(selected::contains)) {
-                // Rounding may change the order of nearly equal values.
+                // Not compared: rounding may change the order of nearly equal values.
                 selected.addAll(node.results());
                 continue;
             }

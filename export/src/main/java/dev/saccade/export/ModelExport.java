@@ -47,10 +47,10 @@ import java.util.stream.LongStream;
  */
 public final class ModelExport {
 
-    /** Number of recorded random sizes, besides the long images. */
+    /** Number of recorded random sizes, in addition to the long images. */
     private static final int EXAMPLES = 9;
 
-    /** Small feature maps fit several size rules; long images have large maps at low cost. */
+    /** Long images have large feature maps at low cost; small maps fit several size rules. */
     private static final ImmutableList<Shape> LONG =
             ImmutableList.of(new Shape(1, 3, 1393, 71), new Shape(1, 3, 67, 1451));
 

@@ -198,7 +198,7 @@ final class Simplification {
         return graph.with(weights, late);
     }
 
-    /** Copies an array; DJL does not support bfloat16. */
+    /** Copies an array; converts bfloat16, which DJL does not support, through float32. */
     private static Tensor tensor(NDArray array, String type) {
         return type.equals("BFloat16")
                 ? Tensor.of(Functional.to(array, DataType.FLOAT32)).rounded(ElementType.BFLOAT16)

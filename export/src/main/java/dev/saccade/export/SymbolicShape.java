@@ -124,8 +124,8 @@ final class SymbolicShape {
     }
 
     /**
-     * Exact ratios, such as in maps padded to whole windows, have only one divisor. Other rules may
-     * hold by chance while maps are small.
+     * Returns the exact ratio, such as for maps padded to whole windows; null if there is none.
+     * Preferred to other rules, which may hold by chance for small maps.
      */
     private SizeExpression ratio(SizeOf size, ImmutableLongArray sizes, ImmutableLongArray to) {
         long divisor = to.get(0) == 0 ? 0 : sizes.get(0) / to.get(0);

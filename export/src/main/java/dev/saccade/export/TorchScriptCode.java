@@ -133,7 +133,7 @@ final class TorchScriptCode {
                         expression.divisor());
     }
 
-    /** Returns the functions of the graph's operators that libtorch lacks. */
+    /** Returns TorchScript functions for operators of the graph that libtorch lacks. */
     static String functions(Graph graph) {
         return graph.nodes().stream()
                 .filter(TorchScriptCode::isCustom)

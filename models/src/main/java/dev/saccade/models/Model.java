@@ -196,7 +196,7 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     /** Runs all layers used for prediction on one image, to count multiply-adds. */
     abstract void forwardDummy(NDArray pixels);
 
-    /** Applies the function for the type of this model. */
+    /** Returns the result of the function for the type of this model. */
     public abstract <R> R match(
             Function<? super DetectionModel, R> detection,
             Function<? super SegmentationModel, R> segmentation);

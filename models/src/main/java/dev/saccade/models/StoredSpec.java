@@ -37,7 +37,7 @@ final class StoredSpec {
         return new ConfigNode.Mapping(entries, stored.origin());
     }
 
-    /** Names the only augmentation of an earlier checkpoint; null if it has none. */
+    /** Returns augmentations by name, even if the stored one has no name; null if none. */
     private static ConfigNode named(ConfigNode tta) {
         if (tta instanceof ConfigNode.Null) {
             return null;

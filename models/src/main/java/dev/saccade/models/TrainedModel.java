@@ -145,7 +145,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
      */
     public abstract TrainedModel<P> withPrecision(Precision precision);
 
-    /** Applies the function for the type of this model. */
+    /** Returns the result of the function for the type of this model. */
     public abstract <R> R match(
             Function<? super Detector, R> detection, Function<? super Segmenter, R> segmentation);
 

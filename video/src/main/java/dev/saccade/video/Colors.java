@@ -115,7 +115,7 @@ final class Colors implements AutoCloseable {
         };
     }
 
-    /** Returns the color matrix; untagged frames are guessed as in mpv. */
+    /** Returns the color matrix; guessed as in mpv if a frame is untagged. */
     private static int matrix(AVFrame frame) {
         if (isTagged(frame)) {
             return frame.colorspace();

@@ -104,7 +104,7 @@ final class Faults {
         addCorruptPacket(Long.MAX_VALUE, reorder);
     }
 
-    /** Returns all errors in one line. */
+    /** Returns all errors in one line; empty if there are none. */
     Optional<String> text(double lastSeconds) {
         List<String> faults = new ArrayList<>();
         breakReason.ifPresent(

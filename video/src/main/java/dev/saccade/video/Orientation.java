@@ -33,7 +33,7 @@ record Orientation(boolean transposed, boolean flippedX, boolean flippedY, boole
         return of(matrix.get(0), matrix.get(1), matrix.get(3), matrix.get(4));
     }
 
-    /** Returns the nearest orientation of {@code x' = a x + c y, y' = b x + d y}. */
+    /** Returns the orientation nearest to {@code x' = a x + c y, y' = b x + d y}. */
     static Orientation of(long a, long b, long c, long d) {
         long diagonal = Math.abs(a) + Math.abs(d);
         long offDiagonal = Math.abs(b) + Math.abs(c);

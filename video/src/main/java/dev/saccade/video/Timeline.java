@@ -43,7 +43,7 @@ final class Timeline {
 
     /**
      * Shifts time stamps that restart so that they follow all earlier packets; returns whether they
-     * restart here. Only key frames can restart them: in decoding order, they follow all earlier
+     * restart here. Only key frames can restart time stamps: they are decoded after all earlier
      * frames.
      */
     boolean shift(AVPacket packet) {

@@ -17,7 +17,7 @@ import java.util.Optional;
 /** A NumPy array stored in a pickle, as in detectron2's {@code .pkl} files. */
 final class NumpyArray implements StoredArray {
 
-    /** Version, shape, dtype, Fortran order and bytes. */
+    /** Length of the pickled state: version, shape, dtype, Fortran order and bytes. */
     private static final int STATE = 5;
 
     /** A dtype, such as {@code f4}. */

@@ -132,7 +132,7 @@ final class StoredZip {
         return new Entry(name, begin, size, isStored);
     }
 
-    /** Returns sizes and offsets that do not fit into 32 bits. */
+    /** Returns the zip64 field with sizes and offsets beyond 32 bits; empty if there is none. */
     private static ByteBuffer zip64(byte[] extra) {
         ByteBuffer in = ByteBuffer.wrap(extra).order(ByteOrder.LITTLE_ENDIAN);
         while (in.remaining() >= 4) {

@@ -26,7 +26,7 @@ final class TorchWriter {
 
     private static final String FOLDER = "archive/";
 
-    /** One month after the earliest zip time, for which Java would add an extra field. */
+    /** Time of all entries; for the earliest zip time, Java would add an extra field. */
     private static final LocalDateTime NO_TIME = LocalDateTime.of(1980, 2, 1, 0, 0);
 
     /** Alignment of tensors, as in PyTorch, so that they can be memory-mapped. */

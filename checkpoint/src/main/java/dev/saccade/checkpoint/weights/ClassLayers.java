@@ -49,7 +49,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
         record Fresh(String reason) implements Plan {}
     }
 
-    /** Returns the layers with these checkpoint classes, unless they are already known. */
+    /** Returns a copy with these checkpoint classes, or this if they are already known. */
     ClassLayers orElse(List<String> names) {
         return theirs.isEmpty() ? new ClassLayers(classes, names, rows) : this;
     }

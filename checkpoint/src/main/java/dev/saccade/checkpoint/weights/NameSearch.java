@@ -87,7 +87,7 @@ final class NameSearch {
         return notes;
     }
 
-    /** Returns the prefix and name table of another library; empty if none matches. */
+    /** Returns the prefix to remove and the name table that matches; empty if none does. */
     static Optional<Mapping> table(Set<String> names, CheckpointRules rules) {
         return prefixes(names).stream()
                 .map(prefix -> new Mapping(prefix, table(stripped(names, prefix), rules), ""))

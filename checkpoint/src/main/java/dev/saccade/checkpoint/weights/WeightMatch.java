@@ -161,7 +161,7 @@ final class WeightMatch {
         }
     }
 
-    /** Returns a hint if missing parameters and unexpected tensors have the same shapes. */
+    /** Returns a hint if missing and unexpected tensors have the same shapes; else empty. */
     String differsOnlyInNames() {
         Multiset<Shape> spare = HashMultiset.create();
         Sets.difference(tensors.keySet(), parameters.keySet())

@@ -23,7 +23,7 @@ final class Accumulator {
 
     private int count;
 
-    /** Rank by score of each detection within its image; starts at {@code firstSlot}. */
+    /** Rank by score of each detection within its image; index 0 is slot {@code firstSlot}. */
     private int[] ranks;
 
     private int firstSlot;

@@ -74,7 +74,7 @@ public final class CocoMetrics {
         return parameters;
     }
 
-    /** Returns the classes of axis K; a single one if classes are ignored. */
+    /** Returns the classes of axis K; a single class if classes are ignored. */
     public List<String> classes() {
         return classes;
     }
@@ -173,7 +173,7 @@ public final class CocoMetrics {
                 ap(ALL, k, AreaRange.LARGE));
     }
 
-    /** Returns the curve of each class with objects, at an IoU threshold index. */
+    /** Returns the precision-recall curves of classes with objects, at an IoU threshold index. */
     public List<PrecisionRecallCurve> curves(int t) {
         return IntStream.range(0, classes.size())
                 .filter(k -> matches.countObjects(k, AreaRange.ALL) > 0)

@@ -212,7 +212,7 @@ final class CocoResultsReader {
         error = error.isEmpty() ? message : error;
     }
 
-    /** Reports the current value and skips it. */
+    /** Reports that the current value is not {@code what}, and skips it. */
     private void expected(String what, JsonParser parser) throws IOException {
         fail("expected " + what + ", got " + describe(parser));
         parser.skipChildren();

@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 
 /**
  * Matches of detections with objects by IoU threshold and area range. {@link ClassImageIndex}
- * explains cells and slots. Threads match different cells.
+ * explains cells and slots. Threads may match different cells concurrently.
  */
 final class Matches {
 

@@ -54,7 +54,7 @@ public record ScoreCurves(List<ScoreCurve> classes) {
         return new ScoreCurves(curves);
     }
 
-    /** Returns the highest step at which a detection still counts. */
+    /** Returns the highest step whose minimum score the detection reaches. */
     private static int lastReached(double score) {
         int step = ScoreCurve.STEPS;
         while (step > 0 && ScoreCurve.score(step) > score) {

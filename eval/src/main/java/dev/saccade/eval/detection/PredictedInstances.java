@@ -57,7 +57,7 @@ final class PredictedInstances {
         out.write(counts);
     }
 
-    /** Reads predictions into their image indices. */
+    /** Reads predictions into {@code byImage}, at their image indices. */
     static void read(byte[] bytes, Instances... byImage) {
         ByteArrayDataInput in = ByteStreams.newDataInput(bytes);
         for (int i = in.readInt(); i != END; i = in.readInt()) {

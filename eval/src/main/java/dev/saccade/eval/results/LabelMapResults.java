@@ -71,7 +71,7 @@ final class LabelMapResults implements Dataset {
     }
 
     /**
-     * Pairs label maps by relative path; throws without results or if one has no annotation.
+     * Pairs label maps by relative path; throws if there are none or an annotation is missing.
      *
      * @param reduceZeroLabel whether 0 means no class; by default true if no result contains 0
      */

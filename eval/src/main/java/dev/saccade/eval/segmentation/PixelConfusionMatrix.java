@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 
 /**
  * Confusion matrix of pixels over label maps; pixels that the ground truth ignores do not count. A
- * predicted index that is no class is an error of the true class only. Thread-safe.
+ * predicted index outside the classes is an error of the true class only. Thread-safe.
  */
 public final class PixelConfusionMatrix {
 

@@ -25,7 +25,7 @@ public record ErrorBreakdown(IouType iouType, double ap, List<Row> rows) {
     /**
      * Errors of one type.
      *
-     * @param count number of detections outside crowds, or of missed objects
+     * @param count number of wrong detections outside crowds, or of missed objects
      * @param gain AP50 gained by fixing the errors; never negative
      */
     public record Row(DetectionError error, int count, double gain) {}
@@ -34,7 +34,7 @@ public record ErrorBreakdown(IouType iouType, double ap, List<Row> rows) {
         rows = ImmutableList.copyOf(rows);
     }
 
-    /** Compares up to {@code maxDetections} per image, over all classes, with the ground truth. */
+    /** Finds errors in the top {@code maxDetections} detections of each image, over all classes. */
     public static ErrorBreakdown compute(
             GroundTruth groundTruth,
             CocoDetections detections,

@@ -285,7 +285,7 @@ final class Download {
                 : Optional.empty();
     }
 
-    /** Weak ETags do not guarantee equal bytes. */
+    /** Stores the version; ignores weak ETags, which do not guarantee equal bytes. */
     private void saveVersion(HttpResponse<?> response) throws IOException {
         Optional<String> validator =
                 header(response, "ETag")

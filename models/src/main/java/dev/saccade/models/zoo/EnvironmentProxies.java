@@ -63,7 +63,7 @@ final class EnvironmentProxies extends ProxySelector {
         return variable(scheme + "_proxy").or(() -> variable("all_proxy")).map(this::parsed);
     }
 
-    /** Ignores {@code HTTP_PROXY}, which CGI servers set from a request header. */
+    /** Returns a variable; ignores {@code HTTP_PROXY}, which CGI servers set from a header. */
     private Optional<String> variable(String name) {
         String upper = name.equals("http_proxy") ? name : name.toUpperCase(Locale.ROOT);
         return Stream.of(name, upper)
@@ -86,7 +86,7 @@ final class EnvironmentProxies extends ProxySelector {
         throw invalidProxy();
     }
 
-    /** Omits the value, which may contain a password. */
+    /** Returns an error without the value, which may contain a password. */
     private static SaccadeException invalidProxy() {
         return SaccadeException.user(
                 "a proxy variable such as https_proxy is invalid; expected http://HOST:PORT");
