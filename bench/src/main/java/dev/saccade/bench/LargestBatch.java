@@ -29,7 +29,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
 
     private static final double USABLE_GPU_FRACTION = 0.92;
 
-    /** The rest is reserved for the system, so that it does not kill processes. */
+    /** The rest stays free; otherwise, the system may kill processes. */
     private static final double USABLE_HOST_FRACTION = 0.7;
 
     private static final double MAX_SECONDS = 5;

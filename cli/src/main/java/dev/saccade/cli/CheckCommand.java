@@ -73,7 +73,7 @@ final class CheckCommand extends BaseCommand {
         return reports.hasErrors() ? SaccadeException.Kind.USER.exitCode() : 0;
     }
 
-    /** Checks a folder of labeled images without a config. */
+    /** Checks a folder of labeled images without a config; returns the exit code. */
     private int checkFolder(Path folder) {
         Optional<LabeledFolder> found =
                 format.value().isPresent() ? Optional.empty() : LabeledFolder.find(folder);

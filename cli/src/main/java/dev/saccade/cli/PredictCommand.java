@@ -157,7 +157,7 @@ final class PredictCommand extends BaseCommand {
         }
     }
 
-    /** Predicts the images of a rank; rank 0 reports the results of all ranks. */
+    /** Predicts the images of a rank; rank 0 reports all results. Returns the exit code. */
     private int predict(ImageInputs found, ProcessGroup group) {
         Path checkpoint = run.checkpoint();
         if (writesFiles()) {

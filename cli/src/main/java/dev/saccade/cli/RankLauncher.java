@@ -29,7 +29,7 @@ final class RankLauncher {
     /** Number of CPU threads of libtorch per process. */
     private static final String THREADS = "OMP_NUM_THREADS";
 
-    /** Time for a step and a checkpoint. */
+    /** Time for ranks to finish a step and save a checkpoint before they are killed. */
     private static final int SECONDS_TO_END = 60;
 
     private static final String RESUME = "--resume";

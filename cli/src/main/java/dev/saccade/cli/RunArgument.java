@@ -93,7 +93,7 @@ final class RunArgument {
         problems.throwIfAny(run.toString());
     }
 
-    /** Returns whether a config was found, which names the validation set. */
+    /** Returns whether the run has a config file, which names the validation set. */
     boolean hasConfig() {
         return Files.isRegularFile(folder().resolve("config.yaml"));
     }

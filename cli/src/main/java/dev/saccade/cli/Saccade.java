@@ -161,7 +161,7 @@ public final class Saccade extends BaseCommand {
         return SaccadeException.Kind.INTERNAL.exitCode();
     }
 
-    /** Returns the options for the settings that resolve an error. */
+    /** Returns the options of a command that change the settings named by an error. */
     private static String options(SaccadeException error, CommandSpec command) {
         return error.settings().stream()
                 .map(setting -> "--" + setting)

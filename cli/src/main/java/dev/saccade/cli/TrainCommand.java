@@ -132,7 +132,7 @@ final class TrainCommand extends BaseCommand {
         }
     }
 
-    /** Starts ranks without loading libtorch in this process. */
+    /** Starts ranks and returns the exit code. Does not load libtorch in this process. */
     private int startRanks(RunFolder run) {
         config.read();
         if (ranks.startsRankZero()) {

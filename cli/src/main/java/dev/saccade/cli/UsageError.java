@@ -131,7 +131,7 @@ final class UsageError {
                 : Text.format("%s is %s in Saccade%s%s", typed, ours, owners, note);
     }
 
-    /** Lists the commands that have an option, if the current command lacks it. */
+    /** Returns a phrase with the commands that have an option; empty if this command has it. */
     private static String owners(String option, CommandSpec here) {
         String name = option.replaceFirst(" .*", "");
         if (!name.startsWith("--") || here.findOption(name) != null) {

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeoutException;
 /** Counts running requests; a closing server waits for them. */
 final class RequestTracker {
 
-    // The server itself is one party; the phase ends after it and all requests have left.
+    // The server is a party too; the phase ends once all requests and the server have left.
     private final Phaser requests = new Phaser(1);
     private volatile boolean closing;
 

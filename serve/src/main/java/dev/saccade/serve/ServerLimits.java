@@ -8,7 +8,7 @@ import java.time.Duration;
 /**
  * Limits on clients.
  *
- * @param uploadBytes maximum size of a request; the total limit is eight times as large
+ * @param uploadBytes maximum bytes of a request; all requests together may hold 8 times as many
  * @param pixels maximum pixels per image; larger images are not decoded
  * @param queue maximum images in the queue, and per request
  * @param connections maximum open connections; more clients wait

@@ -197,7 +197,7 @@ final class TrainStep {
         return total;
     }
 
-    /** Explains the error on the rank of the batch; other ranks fail when that rank ends. */
+    /** Returns the error on the rank that caused it; other ranks wait, and fail when it ends. */
     private RuntimeException divergence(StepMetrics.StepValues read, StepTotals all, long step) {
         boolean isOnOtherRank = read.hasFiniteBatches() && !all.isFinite();
         if (isOnOtherRank || read.batches().isEmpty()) {

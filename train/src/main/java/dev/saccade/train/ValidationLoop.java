@@ -45,7 +45,7 @@ final class ValidationLoop {
         }
     }
 
-    /** Broadcasts running statistics from rank 0, like PyTorch. */
+    /** Broadcasts running statistics from rank 0, like PyTorch's DistributedDataParallel. */
     private static void broadcastBuffers(Module model, ProcessGroup ranks) {
         List<NDArray> buffers =
                 model.namedParameters().values().stream()

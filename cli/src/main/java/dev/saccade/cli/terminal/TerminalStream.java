@@ -14,7 +14,7 @@ import java.nio.charset.CodingErrorAction;
 
 /**
  * Escapes control characters in all output; see {@link Printable}. Keeps line breaks, tabs and
- * carriage returns, so line breaks in names must be escaped before.
+ * carriage returns, so line breaks in names must be escaped beforehand.
  */
 public final class TerminalStream extends OutputStream {
 

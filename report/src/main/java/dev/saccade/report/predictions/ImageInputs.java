@@ -114,7 +114,7 @@ public record ImageInputs(
                         folder, shown(below));
     }
 
-    /** Skips unreadable folders and folders of predictions. */
+    /** Finds folders with images; skips unreadable folders and folders of predictions. */
     private static void addFoldersOfImages(Path folder, int level, Set<Path> found) {
         try (Stream<Path> content = Files.list(folder)) {
             for (Path path : (Iterable<Path>) content::iterator) {

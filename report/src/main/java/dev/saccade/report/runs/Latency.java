@@ -17,7 +17,7 @@ public record Latency(double decode, double preprocess, double inference) {
 
     private static final int IMAGES = 20;
 
-    /** Measures a model that is warmed up. */
+    /** Returns the latency of a model, which must already be warmed up. */
     public static Latency of(TrainedModel<?> model, Dataset dataset) {
         int count = Math.min(IMAGES, dataset.size());
         InferenceReader reader = new InferenceReader(model.pipelines());

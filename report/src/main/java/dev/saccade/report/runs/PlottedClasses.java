@@ -11,7 +11,7 @@ record PlottedClasses(List<Integer> labels, int all) {
 
     private static final int MAX_CLASSES = 7;
 
-    /** Selects classes by their number of objects. */
+    /** Selects classes by their number of objects, given by class index. */
     static PlottedClasses of(List<Integer> objects) {
         List<Integer> present =
                 IntStream.range(0, objects.size())

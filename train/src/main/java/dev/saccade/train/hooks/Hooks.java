@@ -134,7 +134,7 @@ public final class Hooks implements AutoCloseable {
                 });
     }
 
-    /** Returns the result of an action. Errors of any type name the hook. */
+    /** Returns the result of an action. Errors other than SaccadeException name the hook. */
     private static <T> T named(String name, String event, Supplier<T> action) {
         try {
             return action.get();

@@ -160,7 +160,7 @@ public record Gradients(Map<String, NDArray> arrays) {
         return NoGrad.call(() -> script.runLists(List.of(values)).singletonOrThrow());
     }
 
-    /** Converts the values of {@link #normArray}. */
+    /** Returns the norms, given the values of {@link #normArray}. */
     public Norms norms(float... values) {
         Map<String, Float> byParameter = new LinkedHashMap<>();
         int i = 1;

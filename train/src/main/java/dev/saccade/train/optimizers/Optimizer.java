@@ -36,8 +36,8 @@ import java.util.stream.Stream;
 public abstract class Optimizer implements AutoCloseable {
 
     /**
-     * Hyperparameters and factory of an optimizer. To add a custom optimizer, implement this with
-     * a record and list it in a {@link dev.saccade.core.components.ComponentProvider}.
+     * Hyperparameters and factory of an optimizer. To add a custom optimizer, implement this with a
+     * record and list it in a {@link dev.saccade.core.components.ComponentProvider}.
      */
     public interface Config extends ComponentConfig {
 
@@ -90,7 +90,7 @@ public abstract class Optimizer implements AutoCloseable {
     private final Optional<Script> fusedUpdateWithAverages;
 
     /**
-     * Creates the state.
+     * Creates the optimizer state.
      *
      * @param initialStates functions that return the initial state of a weight, by state name
      * @param update TorchScript lines that change {@code weights} and the state in place, using
