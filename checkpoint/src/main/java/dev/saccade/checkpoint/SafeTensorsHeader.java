@@ -71,7 +71,7 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
         return new SafeTensorsHeader(entries, metadata);
     }
 
-    /** Rejects an unpaired surrogate, which JSON escapes can express but UTF-8 cannot. */
+    /** Returns the text; rejects unpaired surrogates, which UTF-8 cannot encode. */
     private static String validText(String text) {
         try {
             var unused = Utf8.encodedLength(text);

@@ -60,7 +60,7 @@ public final class StoredClassNames {
         return key.substring(key.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
     }
 
-    /** Returns names from a list, a list of categories, or a dict by index or name. */
+    /** Returns names from a name, list of names or categories, or dict; empty if there are none. */
     public static Optional<List<String>> read(Object value) {
         if (value instanceof List<?> list) {
             return listed(list);

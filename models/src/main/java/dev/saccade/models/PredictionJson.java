@@ -17,8 +17,8 @@ public final class PredictionJson {
     private PredictionJson() {}
 
     /**
-     * Returns {@code width}, {@code height} and {@code objects}; an empty {@code segmentation}
-     * omits the mask.
+     * Returns {@code width}, {@code height} and {@code objects}; {@code segmentation} converts a
+     * mask, or returns empty to omit it.
      */
     public static Map<String, Object> of(
             Size image,

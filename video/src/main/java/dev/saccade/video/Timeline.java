@@ -17,7 +17,7 @@ final class Timeline {
     private static final double MIN_GAP_SECONDS = 0.5;
     private static final int MIN_GAP_FRAMES = 3;
 
-    /** Above this fraction of frames, gaps mean a variable frame rate. */
+    /** If more than this fraction of frames follow a gap, the frame rate is variable. */
     private static final double FEW = 0.05;
 
     private final double secondsPerTick;

@@ -255,7 +255,7 @@ final class WeightMatch {
     private NDArray read(String name, NDManager manager) {
         NDArray values = tensors.get(name).array(manager);
         try (NDArray sum = values.sum()) {
-            // The sum is non-finite exactly if a value is; finite weights are too small to
+            // The sum is non-finite only if a value is; finite weights are too small to
             // overflow.
             if (!Float.isFinite(sum.getFloat())) {
                 notFinite.add(name);

@@ -195,7 +195,7 @@ final class ErrorFinder {
         }
     }
 
-    /** Detections of a class by descending score, with their correctness. */
+    /** Detections of a class by descending score, and whether each is correct. */
     private static final class Ranking {
 
         private final BitSet correct = new BitSet();

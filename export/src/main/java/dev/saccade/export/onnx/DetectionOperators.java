@@ -70,7 +70,7 @@ final class DetectionOperators {
         return perImage(op, found);
     }
 
-    /** {@code [1, R * C, 1]}: group of each pair of box and class. */
+    /** Returns the group of each pair of box and class, {@code [1, R * C, 1]}. */
     private static String groups(Operator op, long classes) {
         String first = op.unsqueeze(op.add("Mul", op.tensor(2), op.index(classes)), 1);
         String all = op.add("Add", first, op.ints(LongStream.range(0, classes).toArray()));

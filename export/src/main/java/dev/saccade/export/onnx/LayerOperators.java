@@ -35,7 +35,7 @@ final class LayerOperators {
 
     private LayerOperators() {}
 
-    /** Pads both ends of each axis equally. */
+    /** Returns the attribute that pads both ends of each axis equally. */
     private static AttributeProto pads(List<Long> padding) {
         List<Long> both = new ArrayList<>(padding);
         both.addAll(padding);
@@ -149,7 +149,7 @@ final class LayerOperators {
         return op.add("MatMul", rows, op.swapAxes(means(op, 3, output.get(1)), 2, 0, 1));
     }
 
-    /** {@code [parts, size]}; part i is floor(i size / parts) to ceil((i + 1) size / parts). */
+    /** Returns {@code [parts, size]}; row i averages i size / parts to (i + 1) size / parts. */
     private static String means(Operator op, int axis, long parts) {
         String size = op.size(op.tensor(0), axis, axis + 1);
         String cells = op.range(op.squeezed(size));
