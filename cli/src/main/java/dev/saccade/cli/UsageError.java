@@ -102,7 +102,7 @@ final class UsageError {
 
     private static Stream<String> hints(CommandSpec here, String argument, String name) {
         if (!argument.startsWith("-") && name.equals(argument)) {
-            // Words without a dot, such as paths and values, are not settings of other toolkits.
+            // Words without a dot are values or commands, not settings of other toolkits.
             return Stream.of(argument)
                     .filter(key -> key.contains("."))
                     .flatMap(key -> ToolkitTerms.find(ToolkitTerms.ALL.keys(), key).stream())

@@ -72,7 +72,7 @@ public final class ConfigGenerator {
         return generator.text.toString();
     }
 
-    /** Checks a folder as training does; {@code contents} is empty if it cannot be opened. */
+    /** Checks a folder as training does; {@code contents} is empty if labels are unreadable. */
     public static DataReports check(
             LabeledFolder folder,
             Optional<DatasetContents> contents,
