@@ -149,7 +149,10 @@ final class LayerOperators {
         return op.add("MatMul", rows, op.swapAxes(means(op, 3, output.get(1)), 2, 0, 1));
     }
 
-    /** Returns {@code [parts, size]}; row i averages i size / parts to (i + 1) size / parts. */
+    /**
+     * Returns averaging weights {@code [parts, size]}. Row i covers the cells from floor(i size /
+     * parts) to ceil((i + 1) size / parts), exclusive.
+     */
     private static String means(Operator op, int axis, long parts) {
         String size = op.size(op.tensor(0), axis, axis + 1);
         String cells = op.range(op.squeezed(size));
