@@ -239,7 +239,7 @@ class SegmentationTest {
         Path run = folder.resolve("run");
         CommandResult ended = onRoads("train", roads, "--out", run);
         assertEquals(2, ended.code());
-        assertTrue(ended.err().contains("road2.png: value 7 at 3072 pixels"), ended.err());
+        assertTrue(ended.err().contains("road2.png: value 7 in 3072 pixels"), ended.err());
         assertFalse(Files.exists(run));
     }
 

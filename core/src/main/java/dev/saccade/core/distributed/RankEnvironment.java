@@ -114,8 +114,8 @@ public final class RankEnvironment {
 
     private static SaccadeException startedTwice(String variable) {
         return SaccadeException.user(
-                        "%s is set: this process is already one of several on its machine; remove"
-                                + " --nproc, or start one process per machine",
+                        "%s is set: this process is already one of several on its machine; do"
+                                + " not start ranks from it, or start one process per machine",
                         variable)
                 .withSettings("nproc");
     }

@@ -202,8 +202,8 @@ class RankEnvironmentTest {
                         () -> RankEnvironment.localRanks(environment(text), 2));
         assertEquals(
                 variable
-                        + " is set: this process is already one of several on its machine; remove"
-                        + " --nproc, or start one process per machine",
+                        + " is set: this process is already one of several on its machine; do"
+                        + " not start ranks from it, or start one process per machine",
                 error.getMessage());
     }
 }
