@@ -52,7 +52,7 @@ class MissingNativesTest {
 
     /** Prints the messages for a config, twice, and for each library. */
     public static void main(String[] args) {
-        Map<String, Runnable> doors =
+        Map<String, Runnable> entryPoints =
                 Map.of(
                         "config",
                         () -> {
@@ -63,19 +63,20 @@ class MissingNativesTest {
                         Libtorch::engine,
                         "opencv",
                         OpenCv::load);
-        for (String door : args) {
+        for (String entryPoint : args) {
             try {
-                doors.get(door).run();
-                System.out.println(door + " works");
+                entryPoints.get(entryPoint).run();
+                System.out.println(entryPoint + " works");
             } catch (SaccadeException e) {
                 System.out.println(
-                        String.join(" ", door, e.kind().toString(), e.getMessage())
+                        String.join(" ", entryPoint, e.kind().toString(), e.getMessage())
                                 + (e.getCause() == null ? " without a cause" : ""));
             }
         }
     }
 
-    private String said(String lacking, String... doors) throws IOException, InterruptedException {
+    private String output(String lacking, String... entryPoints)
+            throws IOException, InterruptedException {
         String classPath =
                 Stream.concat(
                                 instead.stream(),
@@ -92,7 +93,7 @@ class MissingNativesTest {
                         "-Dai.djl.offline=true",
                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
                         MissingNativesTest.class.getName());
-        process.command().addAll(Arrays.asList(doors));
+        process.command().addAll(Arrays.asList(entryPoints));
         process.environment().put("DJL_CACHE_DIR", cache.toString());
         process.environment().putAll(variables);
         Process running = process.redirectErrorStream(true).start();
@@ -101,14 +102,14 @@ class MissingNativesTest {
         return output;
     }
 
-    private static void assertSaid(String output, String line) {
+    private static void assertPrints(String output, String line) {
         assertTrue(output.lines().anyMatch(each -> each.startsWith(line)), output);
         assertTrue(!output.contains("without a cause"), output);
     }
 
     @Test
     void namesMissingArtifactsEveryTime() throws IOException, InterruptedException {
-        String natives = said("pytorch-native-cpu", "config", "config", "libtorch");
+        String natives = output("pytorch-native-cpu", "config", "config", "libtorch");
         assertEquals(3, natives.lines().filter(line -> line.contains(" USER ")).count(), natives);
         assertEquals(
                 3,
@@ -120,8 +121,8 @@ class MissingNativesTest {
                                                 "pytorch-native-cpu:2.7.1:" + PLATFORM + " ("))
                         .count(),
                 natives);
-        assertSaid(
-                said("pytorch-jni", "config"),
+        assertPrints(
+                output("pytorch-jni", "config"),
                 String.format(
                                 Locale.ROOT,
                                 "config USER libtorch cannot be loaded on %s: the class path lacks",
@@ -136,8 +137,8 @@ class MissingNativesTest {
                 natives.resolve("pytorch.properties"),
                 "version=2.7.1\nflavor=cpu\nclassifier=plan9-mips\nlibraries=libtorch.so\n");
         instead.add(cache.resolve("other").toString());
-        assertSaid(
-                said("pytorch-native-cpu", "libtorch"),
+        assertPrints(
+                output("pytorch-native-cpu", "libtorch"),
                 String.format(
                                 Locale.ROOT,
                                 "libtorch USER libtorch cannot be loaded on %s: the class path lacks",
@@ -151,28 +152,29 @@ class MissingNativesTest {
     @Test
     void reportsAnUnsupportedPlatform() throws IOException, InterruptedException {
         variables.put("JAVA_TOOL_OPTIONS", "-Dos.arch=mips");
-        assertSaid(
-                said("", "libtorch"),
+        assertPrints(
+                output("", "libtorch"),
                 "libtorch USER libtorch cannot be loaded on linux-mips: DJL supports only"
                         + " linux-x86_64, linux-aarch64, osx-aarch64, win-x86_64");
     }
 
     @Test
     void reportsMissingOpenCv() throws IOException, InterruptedException {
-        assertSaid(said("openpnp", "opencv"), "opencv USER OpenCV cannot be loaded on");
+        assertPrints(output("openpnp", "opencv"), "opencv USER OpenCV cannot be loaded on");
     }
 
     @Test
     void reportsAnUnwritableCache() throws IOException, InterruptedException {
         cache = Files.createFile(cache.resolve("file"));
-        String output = said("", "opencv", "libtorch", "opencv");
-        assertSaid(
+        String output = output("", "opencv", "libtorch", "opencv");
+        assertPrints(
                 output,
                 String.format(
                         Locale.ROOT,
                         "opencv IO %s: native libraries cannot be unpacked to this folder",
                         cache.resolve("saccade")));
-        assertSaid(output, "libtorch USER libtorch cannot be loaded on " + PLATFORM + ": " + cache);
+        assertPrints(
+                output, "libtorch USER libtorch cannot be loaded on " + PLATFORM + ": " + cache);
         assertEquals(
                 3,
                 output.lines().filter(line -> line.contains("set DJL_CACHE_DIR")).count(),
@@ -189,7 +191,7 @@ class MissingNativesTest {
         for (String library : platform.getLibraries()) {
             Files.writeString(folder.resolve(library), "\177ELF");
         }
-        String output = said("", "libtorch");
+        String output = output("", "libtorch");
         assertTrue(output.contains(".so: damaged, expected "), output);
         assertTrue(output.contains("delete " + folder), output);
     }
@@ -198,7 +200,7 @@ class MissingNativesTest {
     void usesAnInstalledLibtorch() throws IOException, InterruptedException {
         Libtorch.engine();
         variables.put("SACCADE_TORCH", LibUtils.getLibtorchPath());
-        assertSaid(said("pytorch-native-cpu", "libtorch"), "libtorch works");
+        assertPrints(output("pytorch-native-cpu", "libtorch"), "libtorch works");
         try (Stream<Path> files = Files.walk(cache)) {
             assertEquals(
                     List.of(),
@@ -211,15 +213,15 @@ class MissingNativesTest {
     @Test
     void rejectsAFolderWithoutLibtorch() throws IOException, InterruptedException {
         variables.put("SACCADE_TORCH", cache.toString());
-        String output = said("", "libtorch");
-        String told = "libtorch USER SACCADE_TORCH=" + cache + ": libtorch.so not found in it";
-        assertTrue(output.startsWith(told), output);
+        String output = output("", "libtorch");
+        String expected = "libtorch USER SACCADE_TORCH=" + cache + ": libtorch.so not found";
+        assertTrue(output.startsWith(expected), output);
         variables.put("PYTORCH_LIBRARY_PATH", "/elsewhere");
-        output = said("", "libtorch");
-        told =
+        output = output("", "libtorch");
+        expected =
                 "libtorch USER SACCADE_TORCH is set, but DJL's PYTORCH_LIBRARY_PATH is also set,"
                         + " to /elsewhere; unset one of them";
-        assertTrue(output.startsWith(told), output);
+        assertTrue(output.startsWith(expected), output);
     }
 
     @Test
@@ -227,8 +229,8 @@ class MissingNativesTest {
         Path torch = Files.createDirectories(cache.resolve("2.7.1-1-cpu-" + PLATFORM));
         Files.writeString(torch.resolve("libtorch.so"), "no library");
         variables.put("SACCADE_TORCH", torch.toString());
-        assertSaid(
-                said("", "libtorch"),
+        assertPrints(
+                output("", "libtorch"),
                 "libtorch USER SACCADE_TORCH=" + torch + ": libtorch cannot be loaded: ");
     }
 }
