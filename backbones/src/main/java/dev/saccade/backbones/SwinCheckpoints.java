@@ -35,7 +35,7 @@ final class SwinCheckpoints {
                                     .transpose(0, 3, 2, 1)
                                     .reshape(ours.getShape()));
 
-    /** Flattens square bias tables. */
+    /** Relative position indices: flat in torchvision, square in the official code. */
     private static final Reordering FLAT =
             new Reordering(
                     theirs -> {

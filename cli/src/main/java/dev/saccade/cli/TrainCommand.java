@@ -82,7 +82,7 @@ final class TrainCommand extends BaseCommand {
                             + " saccade weights), a checkpoint, a run, or none.")
     private Optional<String> initFrom = Optional.empty();
 
-    /** Result of a rank; rank 0 has checked the data sets. */
+    /** Result of a rank; only rank 0 checks the data sets and has reports. */
     private record Trained(Outcome outcome, Optional<DataReports> reports) {}
 
     @Override

@@ -53,7 +53,10 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
         return config.mergedWith((ConfigNode.Mapping) replacement(config, complete, 0));
     }
 
-    /** Returns the tree to merge into the value at the first {@code depth} keys. */
+    /**
+     * Returns the tree to merge into {@code old}, the value at the path of the first {@code depth}
+     * keys; {@code complete} is this value with defaults.
+     */
     private ConfigNode replacement(
             ConfigNode old, Supplier<Optional<ConfigNode>> complete, int depth) {
         if (depth == keys.size()) {

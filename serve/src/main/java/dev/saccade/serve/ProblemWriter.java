@@ -9,7 +9,7 @@ import org.eclipse.jetty.util.Callback;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 
-/** Writes errors of Jetty itself, such as malformed requests, as problems. */
+/** Writes errors detected by Jetty, such as malformed requests, as {@link Problem} responses. */
 final class ProblemWriter extends ErrorHandler {
 
     @Override

@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
  * Classes of a model matched by name with the classes of a checkpoint; case, spaces, hyphens and
  * underscores are ignored where unambiguous.
  *
- * @param places checkpoint index by class; -1 if missing
+ * @param places index in the checkpoint of each class; -1 if missing
  */
 record ClassMatch(List<String> classes, List<String> theirs, List<Integer> places) {
 
@@ -61,7 +61,7 @@ record ClassMatch(List<String> classes, List<String> theirs, List<Integer> place
         return composed.toLowerCase(Locale.ROOT).replaceAll("[\\s_-]+", " ").strip();
     }
 
-    /** Returns the checkpoint index of a class; -1 if missing. */
+    /** Returns the index of a class in the checkpoint; -1 if missing. */
     int place(int label) {
         return places.get(label);
     }

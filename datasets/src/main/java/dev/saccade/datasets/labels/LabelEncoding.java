@@ -19,8 +19,8 @@ import java.util.stream.IntStream;
  *
  * @param classes number of classes
  * @param reduceZeroLabel whether 0 means no class, and class indices start at 1
- * @param ignoreIndex value of pixels without a class in either case
- * @param hint settings to check if a value is not a class and class indices start at 0
+ * @param ignoreIndex value of pixels without a class, with or without {@code reduceZeroLabel}
+ * @param hint advice in the error for an unknown value; unused with {@code reduceZeroLabel}
  */
 public record LabelEncoding(int classes, boolean reduceZeroLabel, int ignoreIndex, String hint) {
 

@@ -25,8 +25,8 @@ interface Sampler {
     }
 
     /**
-     * Returns the ascending indices of the images that are trained on: for objects the images that
-     * {@link TrainingTargets#keeps} keeps, otherwise all.
+     * Returns the ascending indices of the images to train on: all images for label maps, otherwise
+     * the images for which {@link TrainingTargets#keeps} returns true.
      */
     static ImmutableIntArray trained(Dataset dataset, TargetKind targets) {
         return ImmutableIntArray.copyOf(

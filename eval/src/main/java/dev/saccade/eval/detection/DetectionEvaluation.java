@@ -104,7 +104,7 @@ public record DetectionEvaluation(
                 groundTruth, detections, parameters.iouType(), parameters.maxDetectionLimit());
     }
 
-    /** Returns the confusion matrix of boxes with at least a score. */
+    /** Returns the confusion matrix of boxes with at least the given score. */
     public ConfusionMatrix confusion(double score) {
         return ConfusionMatrix.compute(groundTruth, detections, IouType.BOX, score);
     }

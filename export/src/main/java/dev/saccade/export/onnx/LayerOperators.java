@@ -95,7 +95,7 @@ final class LayerOperators {
     }
 
     private static String layerNorm(Operator op) {
-        // libtorch supports 16-bit input with 32-bit weights.
+        // Unlike ONNX, libtorch supports 16-bit input with 32-bit weights.
         List<String> inputs = new ArrayList<>(List.of(op.tensors()));
         inputs.set(0, op.tensor(0, DataType.FLOAT));
         String normal =

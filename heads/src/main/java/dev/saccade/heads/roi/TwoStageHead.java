@@ -299,7 +299,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         return new Losses(terms, metrics);
     }
 
-    /** Returns the weights if there may be fillers, else empty. */
+    /** Returns the weights if shapes are fixed, so that samples may be fillers; else empty. */
     private static Optional<NDArray> fillers(NDArray weights) {
         return DynamicShapes.areAllowedFor(weights) ? Optional.empty() : Optional.of(weights);
     }

@@ -25,7 +25,7 @@ public final class TiledLabels {
         this.labels = new short[Math.toIntExact(image.area())];
     }
 
-    /** Adds the part of a label map nearest to the center of its tile. */
+    /** Adds the labels of a tile up to the middle of each overlap with its neighbors. */
     public void add(Tile tile, LabelMap map) {
         int width = tile.size().width();
         int height = tile.size().height();

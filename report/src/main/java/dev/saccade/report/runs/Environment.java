@@ -34,7 +34,7 @@ public final class Environment {
                 : value.toString();
     }
 
-    /** Returns strings, numbers and lists of strings by name. */
+    /** Returns versions, devices and memory by name: strings, numbers and lists of strings. */
     public static Map<String, Object> facts() {
         Devices devices = Devices.local();
         LibtorchBuild libtorch = devices.libtorch();
