@@ -170,7 +170,8 @@ final class MlflowClient {
         try {
             request = HttpRequest.newBuilder(URI.create(root + call));
         } catch (IllegalArgumentException e) {
-            throw new ServerException("a run or file name is not allowed in a URL");
+            throw new ServerException(
+                    "a run ID or file name contains characters that are not allowed in a URL");
         }
         request.header("Content-Type", "application/json");
         return token.isEmpty() ? request : request.header("Authorization", "Bearer " + token);
