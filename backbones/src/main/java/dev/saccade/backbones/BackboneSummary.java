@@ -19,10 +19,10 @@ import java.util.stream.Stream;
 /**
  * Size and cost of a backbone; {@code docs/papers.md} compares them with the papers.
  *
- * @param parameters of the fused backbone with its output normalizations
- * @param trainingParameters before fusing
- * @param classifierParameters of the ImageNet-1K classifier, as stated in papers
- * @param multiplyAdds of the fused backbone for one image; papers call them FLOPs
+ * @param parameters number of parameters of the fused backbone with its output normalizations
+ * @param trainingParameters number of parameters before fusing
+ * @param classifierParameters number of parameters of the ImageNet-1K classifier, as in papers
+ * @param multiplyAdds multiply-adds of the fused backbone for one image; FLOPs in papers
  */
 public record BackboneSummary(
         String name,

@@ -65,8 +65,8 @@ final class FilterNorm extends Module {
     }
 
     /**
-     * Normalizes {@code [..., keys]} values in place; {@code unseen} is 1 for masked keys and
-     * broadcasts.
+     * Returns the normalized {@code [..., keys]} values; may overwrite the input. {@code unseen} is
+     * 1 for masked keys and broadcasts.
      */
     NDArray forward(NDArray values, Optional<NDArray> unseen) {
         NDArray x = weight.isPresent() ? normalized(values, unseen) : values;

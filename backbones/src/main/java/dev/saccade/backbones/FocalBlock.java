@@ -105,7 +105,7 @@ final class FocalBlock extends TransformerBlock {
         }
     }
 
-    /** Tables of the focal levels, numbered as in the official code. */
+    /** Position bias tables of the focal levels, numbered as in the official code. */
     private static final class WindowTables extends Module {
 
         private final List<Parameter> tables = new ArrayList<>();

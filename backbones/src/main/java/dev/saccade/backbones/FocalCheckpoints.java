@@ -55,7 +55,7 @@ final class FocalCheckpoints {
         return row(rolled);
     }
 
-    /** Returns the bias index of each query and pooled window. */
+    /** Returns the bias index of each pair of query and pooled window. */
     private static Optional<IndexTable.Values> pooled(IndexTable.Parameter table) {
         return window(table)
                 .map(window -> WindowIndexes.queriesToKeys(window, cells(table, window)));

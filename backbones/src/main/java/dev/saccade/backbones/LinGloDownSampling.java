@@ -23,8 +23,8 @@ final class LinGloDownSampling {
     private LinGloDownSampling() {}
 
     /**
-     * Returns the layer before a stage, 0 to 3, if any. Its parameter names are complete, so add it
-     * without a name.
+     * Returns the layer before a stage, 0 to 3, if any. Add the layer without a name, because its
+     * parameter names are complete.
      */
     static Optional<Layer> before(int stage, Config config) {
         return switch (config.downSampling()) {

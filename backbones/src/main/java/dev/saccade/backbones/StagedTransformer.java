@@ -49,7 +49,7 @@ abstract class StagedTransformer extends Backbone {
 
         StageSettings stages();
 
-        /** A classifier has one normalization instead of output norms. */
+        /** Returns rules for classifiers, which have a single norm instead of output norms. */
         @Override
         default CheckpointRules checkpointRules() {
             return CLASSIFIER;
@@ -201,7 +201,7 @@ abstract class StagedTransformer extends Backbone {
         return new FeaturePyramid(levels);
     }
 
-    /** Returns the layers between the outputs of the previous stage and this one. */
+    /** Returns the layers from the output of the previous stage to the output of a stage. */
     private List<UnaryOperator<NDArray>> steps(int stage) {
         Optional<Layer> first = stage == 0 ? Optional.of(stem) : stages.get(stage - 1).downsample;
         List<UnaryOperator<NDArray>> steps = new ArrayList<>();

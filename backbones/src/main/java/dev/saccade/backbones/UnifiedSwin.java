@@ -192,7 +192,7 @@ public final class UnifiedSwin extends SwinFamily {
             return proj.apply(region.apply(filters, qkv.get(parts - 1), x.getShape()));
         }
 
-        /** Returns the sum of the terms; {@code qkv} has q first and k before v, if used. */
+        /** Returns the sum of the terms of Eq. 4; {@code qkv} has q, k (if they are used) and v. */
         private NDArray values(List<NDArray> qkv) {
             NDArray q = qkv.get(0);
             NDArray k = qkv.get(Math.max(0, parts - 2));

@@ -24,7 +24,7 @@ final class WindowIndexes {
         return (int) Math.round(Math.sqrt((double) square));
     }
 
-    /** Returns the indices into Swin tables {@code [biases, heads]}: query minus key. */
+    /** Returns indices into a Swin table {@code [biases, heads]} by query minus key position. */
     static Optional<IndexTable.Values> ofSwin(IndexTable.Parameter table) {
         if (table.shape().dimension() != 2) {
             return Optional.empty();
@@ -33,7 +33,7 @@ final class WindowIndexes {
         return Optional.of(queriesToKeys(window, window));
     }
 
-    /** Returns the indices into ELSA tables {@code [heads, biases]}: key minus query. */
+    /** Returns indices into an ELSA table {@code [heads, biases]} by key minus query position. */
     static Optional<IndexTable.Values> ofElsa(IndexTable.Parameter table) {
         if (table.shape().dimension() != 2) {
             return Optional.empty();
@@ -46,7 +46,7 @@ final class WindowIndexes {
         return Optional.of(new IndexTable.Values(elements(biases)));
     }
 
-    /** Returns the bias index of each window query and each key in a {@code keys}-wide square. */
+    /** Returns the bias index of each pair of a window query and one of {@code keys²} keys. */
     static IndexTable.Values queriesToKeys(int window, int keys) {
         int queries = window * window;
         int area = keys * keys;

@@ -103,8 +103,8 @@ public final class DyHead extends Neck {
     }
 
     /**
-     * Replaces every level by the mean of deformable convolutions of the level and its neighbors
-     * with scale attention, followed by a dynamic ReLU.
+     * Convolves every level and its neighbors, multiplies the results by their scale attention, and
+     * applies a dynamic ReLU to the mean.
      */
     private static final class Block extends Module {
 
@@ -177,8 +177,8 @@ public final class DyHead extends Neck {
         }
 
         /**
-         * Flattens each image and reshapes its first values to a coarser map, like mmcv's operator,
-         * with which the released weights were trained.
+         * Returns the first values of each image, reshaped to the size of {@code map}. mmcv's
+         * operator does so, and the released weights were trained with it.
          */
         private static NDArray firstValues(NDArray x, NDArray map) {
             Shape shape = x.getShape();
@@ -187,7 +187,7 @@ public final class DyHead extends Neck {
                     .reshape(shape.get(0), shape.get(1), size.get(0), size.get(1));
         }
 
-        /** Crops or pads a finer map to the size that stride 2 reduces to {@code like}. */
+        /** Crops or pads a finer map so that stride 2 reduces it to the size of {@code like}. */
         private static NDArray cropOrPad(NDArray finer, NDArray like) {
             Shape size = finer.getShape().slice(2);
             Shape half = like.getShape().slice(2);

@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Applies necks in order, such as FPN and DyHead; named in checkpoints by position, as in
- * mmdetection.
+ * Applies necks in order, such as FPN, then DyHead. As in mmdetection, checkpoints name each neck
+ * by its position.
  */
 public final class SequentialNeck extends Neck {
 

@@ -117,7 +117,8 @@ public final class AnchorGrid {
     }
 
     /**
-     * Returns the positions of inside anchors of a level; computed on the host to not stall a GPU.
+     * Returns the positions of a level's anchors inside the border. Runs on the host to not stall a
+     * GPU.
      */
     private NDArray insidePositions(int level, Size valid, int start, Border border) {
         Boxes cell = generator.baseAnchors(level);

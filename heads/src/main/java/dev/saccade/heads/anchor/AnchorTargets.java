@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Training targets of a batch; {@code avgFactor} is a scalar, at least 1 per image. */
+/** Training targets of a batch; {@code avgFactor} is the loss divisor, a scalar above 0. */
 public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
 
     /**

@@ -26,9 +26,7 @@ public record Positions(NDArray indices, NDArray weights) {
                     return (every, torch.to(mask, 6))
                     """);
 
-    /**
-     * Scatters each index to the slot given by a cumulative sum; one extra slot collects the rest.
-     */
+    /** Writes each selected index to its slot, and all other indices to one extra slot. */
     private static final Script SLOTS =
             Script.compile(
                     "(first: Tensor, then: Tensor, slots: Tensor) -> Tuple[Tensor, Tensor]",
@@ -53,9 +51,10 @@ public record Positions(NDArray indices, NDArray weights) {
     }
 
     /**
-     * Returns the indices where one {@code [N]} mask is true, then those of a disjoint mask.
+     * Returns the indices where {@code first} is true, then the indices where {@code second} is.
      *
-     * @param max maximum number of true values of both; the number of slots if shapes are fixed
+     * @param second {@code [N]} boolean like {@code first}, and disjoint from it
+     * @param max maximum total number of true values; the number of slots if shapes are fixed
      */
     public static Positions concat(NDArray first, NDArray second, long max) {
         if (DynamicShapes.areAllowedFor(first)) {

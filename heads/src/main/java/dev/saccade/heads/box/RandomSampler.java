@@ -30,8 +30,8 @@ public record RandomSampler(
 
     /**
      * Ranks priors by a hash of seed and index (Wellons' lowbias32 without the last step, which
-     * changes only low bits), with the index in the low bits to avoid ties; selects the largest.
-     * Integer arithmetic gives the same result on every device.
+     * changes only low bits), with the index in the low bits to avoid ties; selects the priors with
+     * the largest hashes. Integer arithmetic gives the same result on every device.
      */
     private static final ScriptTemplate SAMPLE =
             ScriptTemplate.of(

@@ -47,7 +47,7 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
         return new ScoredBoxes(change.apply(boxes), scores);
     }
 
-    /** Returns the mean of boxes and scores, such as over views. */
+    /** Returns the element-wise mean of several lists of boxes and scores, such as of views. */
     public static ScoredBoxes mean(List<ScoredBoxes> lists) {
         if (lists.size() == 1) {
             return lists.get(0);
@@ -58,7 +58,7 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
         return new ScoredBoxes(boxes.div(count), scores.div(count));
     }
 
-    /** Sets the scores of boxes to minus infinity if a side is at most {@code minSize} pixels. */
+    /** Returns a copy with score minus infinity where a side is at most {@code minSize} pixels. */
     public ScoredBoxes suppressSmall(double minSize) {
         if (minSize < 0) {
             return this;

@@ -88,7 +88,7 @@ public final class MaskHead extends Layer {
      * Returns the output of the convolutions, {@code [R, D, S, S]}.
      *
      * @param pooled {@code [R, C, S, S]}
-     * @param previous {@code [R, C, S, S]} features of the previous head, if {@link #isResidual}
+     * @param previous {@code [R, D, S, S]} features of the previous head, if {@link #isResidual}
      * @param weights {@code [R]} 0 for fillers; empty without fillers
      */
     NDArray features(NDArray pooled, Optional<NDArray> previous, Optional<NDArray> weights) {

@@ -40,7 +40,7 @@ record RoiMasks(TwoStageHead head) {
         return last.mask().orElseThrow().probabilities(logits, labels);
     }
 
-    /** Returns the mean of {@link #probabilities} over all stages. */
+    /** Like {@link #probabilities}, but always returns the mean over all stages. */
     NDArray averaged(FeaturePyramid features, Rois rois, NDArray labels) {
         return Scope.array(
                 () -> {

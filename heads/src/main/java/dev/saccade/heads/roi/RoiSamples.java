@@ -151,8 +151,8 @@ record RoiSamples(
                             """);
 
     /**
-     * Samples the training regions of a stage. {@code head} (the box head, or the mask head if it
-     * samples its own regions) seeds the sampler.
+     * Samples the training regions of a stage. The path of {@code head} (the box head, or the mask
+     * head if it samples its own regions) seeds the sampler.
      */
     static RoiSamples sample(
             RoiStage.Config stage,

@@ -53,7 +53,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
 
     public interface Config extends DetectionHead.Config {
 
-        /** Class-specific box regression has 4 consecutive rows per class. */
+        /** Returns the row order of class-specific box regression: 4 consecutive rows per class. */
         @Override
         default CheckpointRules checkpointRules() {
             return CheckpointRules.NONE.withClassRows(

@@ -217,8 +217,8 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
     }
 
     /**
-     * Keeps regions whose bottom edge is at y = 0 unchanged, with equal scores: mmdetection's Mask
-     * R-CNN treats them as batch padding.
+     * Returns a copy in which proposals with bottom edge y = 0 keep their boxes and get equal
+     * scores for all classes: mmdetection's Mask R-CNN treats them as batch padding.
      */
     private ScoredBoxes withoutPadding(ScoredBoxes scored, Detections proposals) {
         long boxes = scored.boxes().getShape().get(1) / Math.max(1, scored.size());
@@ -259,7 +259,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
     }
 
     /**
-     * Pastes the masks of the objects of one image; {@code start} is the offset of the first mask.
+     * Returns the objects of an image with masks; {@code start} is the offset of the first mask.
      */
     private static Instances withMasks(
             TwoStageHead head,
