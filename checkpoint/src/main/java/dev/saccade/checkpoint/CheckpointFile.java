@@ -18,7 +18,7 @@ import java.util.zip.CRC32C;
  *
  * <p>The file is not memory-mapped, as accessing a truncated mapping kills the process. Every byte
  * range is read on opening and again later: headers at the end of opening, tensors on use. Equal
- * checksums prove that it did not change. The file stays open while a range is referenced.
+ * checksums prove that the range did not change. The file stays open while a range is referenced.
  */
 public final class CheckpointFile {
 
@@ -74,7 +74,7 @@ public final class CheckpointFile {
         return size;
     }
 
-    /** Returns little-endian bytes that describe tensors. */
+    /** Reads bytes that describe tensors; returns a little-endian buffer. */
     public ByteBuffer header(long offset, long length) {
         check(offset, length);
         ByteBuffer bytes = ByteBuffer.allocate((int) length).order(ByteOrder.LITTLE_ENDIAN);
@@ -89,7 +89,7 @@ public final class CheckpointFile {
         return range(offset, length, new CRC32C());
     }
 
-    /** Returns a range whose bytes are read later, and updates a checksum with them. */
+    /** Returns a range whose bytes are read later; updates {@code sum} with its bytes. */
     ByteRange range(long offset, long length, CRC32C sum) {
         check(offset, length);
         CRC32C crc = new CRC32C();

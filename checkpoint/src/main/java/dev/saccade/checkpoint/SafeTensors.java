@@ -30,7 +30,7 @@ import java.util.zip.CRC32C;
  */
 public final class SafeTensors {
 
-    /** Limit of the reference implementation. */
+    /** Maximum header size in bytes, as in the reference implementation. */
     static final int MAX_HEADER = 100_000_000;
 
     static final String METADATA = "__metadata__";

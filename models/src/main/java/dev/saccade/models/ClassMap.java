@@ -44,7 +44,7 @@ public record ClassMap(LabelMap labels, List<String> classes) {
         return classes.get(labels.get(y, x));
     }
 
-    /** Returns the fraction of pixels of each class that occurs, largest first. */
+    /** Returns the fraction of pixels by class name, largest first, without absent classes. */
     public Map<String, Double> fractions() {
         long[] pixels = labels.histogram(classes.size());
         double all = labels.size().area();
@@ -56,9 +56,8 @@ public record ClassMap(LabelMap labels, List<String> classes) {
     }
 
     /**
-     * Encodes the class indices as a grayscale PNG, which can be read as a label map with {@code
-     * reduce_zero_label}: the class index + 1, or 0 if ignored. Writes 8 bits for up to 255
-     * classes, else 16 bits.
+     * Encodes the map as a grayscale PNG for data sets with {@code reduce_zero_label}: a pixel is
+     * the class index + 1, or 0 if ignored. Writes 8 bits for up to 255 classes, else 16 bits.
      */
     public byte[] toPng() {
         Size size = labels.size();

@@ -118,7 +118,7 @@ public final class Detector extends TrainedModel<Instances> {
         return detect(ImageSource.of(image));
     }
 
-    /** Returns the objects in an image file with a minimum score; 0 returns all detections. */
+    /** Returns the objects in an image file with at least this score; 0 returns all detections. */
     public List<DetectedObject> detect(Path image, double minScore) {
         return detect(ImageSource.of(image), minScore);
     }
@@ -128,7 +128,7 @@ public final class Detector extends TrainedModel<Instances> {
         return detect(ImageSource.of(encoded));
     }
 
-    /** Returns the objects in an encoded image with a minimum score. */
+    /** Returns the objects in an encoded image with at least this score. */
     public List<DetectedObject> detect(byte[] encoded, double minScore) {
         return detect(ImageSource.of(encoded), minScore);
     }
@@ -138,7 +138,7 @@ public final class Detector extends TrainedModel<Instances> {
         return detect(ImageSource.of(image));
     }
 
-    /** Returns the objects with a minimum score; see {@link ImageSource#of(BufferedImage)}. */
+    /** Returns the objects with at least this score; see {@link ImageSource#of(BufferedImage)}. */
     public List<DetectedObject> detect(BufferedImage image, double minScore) {
         return detect(ImageSource.of(image), minScore);
     }
@@ -148,7 +148,7 @@ public final class Detector extends TrainedModel<Instances> {
         return detect(ImageSource.of(image));
     }
 
-    /** Returns the objects with a minimum score; see {@link ImageSource#of(Mat)}. */
+    /** Returns the objects with at least this score; see {@link ImageSource#of(Mat)}. */
     public List<DetectedObject> detect(Mat image, double minScore) {
         return detect(ImageSource.of(image), minScore);
     }
@@ -162,14 +162,14 @@ public final class Detector extends TrainedModel<Instances> {
         return detect(image, scoreThresholds.overall());
     }
 
-    /** Returns the objects in an image with a minimum score. */
+    /** Returns the objects in an image with at least this score. */
     public List<DetectedObject> detect(ImageSource image, double minScore) {
         return detect(image, ScoreThresholds.of(minScore));
     }
 
     /**
-     * Returns the objects that reach the threshold of their class, such as {@link
-     * #scoreThresholds}.
+     * Returns the objects that reach the threshold of their class in {@code thresholds}, such as
+     * {@link #scoreThresholds}.
      */
     public List<DetectedObject> detect(ImageSource image, ScoreThresholds thresholds) {
         return DetectedObject.of(thresholds.select(predict(image), classes()), classes());
@@ -183,7 +183,7 @@ public final class Detector extends TrainedModel<Instances> {
         return detect(images, scoreThresholds.overall());
     }
 
-    /** Returns the objects in each image with a minimum score; see {@link #detect(List)}. */
+    /** Returns the objects in each image with at least this score; see {@link #detect(List)}. */
     public List<List<DetectedObject>> detect(List<ImageSource> images, double minScore) {
         return images.stream()
                 .map(image -> detect(image, minScore))

@@ -48,7 +48,7 @@ import java.util.function.Supplier;
  */
 public abstract sealed class Model<P> extends Module permits DetectionModel, SegmentationModel {
 
-    /** 40 GB as float32; checked before memory is allocated. */
+    /** Limit of 40 GB as float32; checked before memory is allocated. */
     private static final long MAX_PARAMETERS = 10_000_000_000L;
 
     private final ModelConfig config;
@@ -107,12 +107,12 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
         return neck;
     }
 
-    /** Returns channels and stride of each feature level of the head. */
+    /** Returns channels and stride of each feature level that the head receives. */
     public List<FeatureInfo> levels() {
         return neck.map(Neck::features).orElseGet(backbone::features);
     }
 
-    /** Returns the feature pyramid of the head for pixels {@code [N, 3, H, W]}. */
+    /** Returns the head's input, a feature pyramid, for pixels {@code [N, 3, H, W]}. */
     public FeaturePyramid features(NDArray pixels) {
         return Scope.call(
                 () -> {
@@ -196,7 +196,7 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     /** Runs all layers used for prediction on one image, to count multiply-adds. */
     abstract void forwardDummy(NDArray pixels);
 
-    /** Returns the result of the function for the type of this model. */
+    /** Calls the function for the type of this model and returns its result. */
     public abstract <R> R match(
             Function<? super DetectionModel, R> detection,
             Function<? super SegmentationModel, R> segmentation);

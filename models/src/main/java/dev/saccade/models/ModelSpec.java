@@ -54,12 +54,12 @@ public record ModelSpec(
         this(model, transforms, NamedAugmentations.NONE, classes, Precision.FLOAT32);
     }
 
-    /** Returns the description with another precision. */
+    /** Returns a copy with another precision. */
     public ModelSpec withPrecision(Precision other) {
         return new ModelSpec(model, transforms, tta, classes, other);
     }
 
-    /** Returns the metadata entry of a checkpoint. */
+    /** Returns this description as a metadata entry for a checkpoint. */
     public Map<String, String> toMetadata() {
         return Map.of(KEY, ConfigWriter.yaml(Configs.unbind(this)));
     }

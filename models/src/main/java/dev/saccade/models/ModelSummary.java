@@ -29,8 +29,8 @@ import java.util.stream.Collectors;
  * Size of a model and cost of its forward pass.
  *
  * @param multiplyAdds see {@link Model#multiplyAdds}
- * @param countedObjects number of proposals and masks in {@code multiplyAdds}
- * @param features shape of each feature level of the head
+ * @param countedObjects number of proposals and masks that {@code multiplyAdds} assumes
+ * @param features shape of each feature level that the head receives
  * @param peakMemoryMiB peak memory of the process during prediction
  */
 public record ModelSummary(
@@ -44,7 +44,7 @@ public record ModelSummary(
         List<String> features,
         long peakMemoryMiB) {
 
-    /** Builds a model and predicts one image on the CPU. */
+    /** Returns the summary of a new model after predicting one image on the CPU. */
     public static ModelSummary measure(String name, ModelConfig config, Size size, int classes) {
         Model<?> model = config.build(Collections.nCopies(classes, "class"));
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {

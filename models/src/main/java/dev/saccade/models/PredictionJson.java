@@ -17,8 +17,8 @@ public final class PredictionJson {
     private PredictionJson() {}
 
     /**
-     * Returns {@code width}, {@code height} and {@code objects}; {@code segmentation} converts a
-     * mask, or returns empty to omit it.
+     * Returns a JSON object with {@code width}, {@code height} and {@code objects}; {@code
+     * segmentation} converts a mask, or returns empty to omit it.
      */
     public static Map<String, Object> of(
             Size image,
@@ -48,9 +48,7 @@ public final class PredictionJson {
         return entry;
     }
 
-    /**
-     * Returns {@code width}, {@code height} and the {@code regions} of each class, largest first.
-     */
+    /** Returns {@code width}, {@code height} and {@code regions}: one per class, largest first. */
     public static Map<String, Object> of(
             ClassMap map, Function<Rle, Optional<Object>> segmentation) {
         Map<Integer, Rle> masks = map.labels().masks();

@@ -35,7 +35,7 @@ public record ScoreThresholds(double overall, Map<String, Double> perClass) {
                 .throwIfAny();
     }
 
-    /** Returns one threshold for all classes; throws if it is outside 0 to 1. */
+    /** Returns thresholds with one score for all classes; throws if it is outside 0 to 1. */
     public static ScoreThresholds of(double score) {
         if (!(score >= 0 && score <= 1)) {
             throw SaccadeException.user("minimum score: got %s, expected 0 to 1", score);
@@ -43,7 +43,7 @@ public record ScoreThresholds(double overall, Map<String, Double> perClass) {
         return new ScoreThresholds(score, Map.of());
     }
 
-    /** Returns the overall threshold for all classes. */
+    /** Returns thresholds with the overall threshold for all classes. */
     public ScoreThresholds uniform() {
         return of(overall);
     }
@@ -52,7 +52,7 @@ public record ScoreThresholds(double overall, Map<String, Double> perClass) {
         return perClass.getOrDefault(label, overall);
     }
 
-    /** Returns the detections that reach the threshold of their class, in order. */
+    /** Returns the detections that reach the threshold of their class, in the same order. */
     public Instances select(Instances detections, List<String> classes) {
         return detections.select(
                 IntStream.range(0, detections.size())
@@ -60,7 +60,7 @@ public record ScoreThresholds(double overall, Map<String, Double> perClass) {
                         .toArray());
     }
 
-    /** Returns the metadata entry of a checkpoint. */
+    /** Returns these thresholds as a metadata entry for a checkpoint. */
     public Map<String, String> toMetadata() {
         return Map.of(KEY, ConfigWriter.yaml(Configs.unbind(this)));
     }

@@ -156,7 +156,7 @@ public final class SegmentationModel extends Model<LabelMap> {
         }
     }
 
-    /** Returns the scores of an image of a batch, unflipped and at its original size. */
+    /** Returns the scores of image {@code n} in a batch, unflipped and at original size. */
     private ScoreMap scores(ImageBatch batch, int n, UnaryOperator<NDArray> network) {
         ImageInfo image = batch.images().get(n);
         Size size = image.size();

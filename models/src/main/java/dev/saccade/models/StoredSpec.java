@@ -13,7 +13,7 @@ final class StoredSpec {
 
     private static final String ROOT = "";
 
-    /** Current key by section type (or section key) and earlier key. */
+    /** Current keys by type of the section (or its key if it has no type) and earlier key. */
     private static final Table<String, String, String> RENAMED =
             ImmutableTable.<String, String, String>builder()
                     .put(ROOT, "views", "tta")
@@ -30,14 +30,14 @@ final class StoredSpec {
 
     private StoredSpec() {}
 
-    /** Returns the description with the current keys. */
+    /** Returns the stored description with the current keys. */
     static ConfigNode.Mapping current(ConfigNode.Mapping stored) {
         Map<String, ConfigNode> entries = new LinkedHashMap<>(renamed(ROOT, stored).entries());
         entries.computeIfPresent("tta", (key, tta) -> named(tta));
         return new ConfigNode.Mapping(entries, stored.origin());
     }
 
-    /** Returns augmentations by name, even if the stored one has no name; null if none. */
+    /** Returns augmentations by name; an unnamed one becomes {@code multi_scale}. Null if none. */
     private static ConfigNode named(ConfigNode tta) {
         if (tta instanceof ConfigNode.Null) {
             return null;

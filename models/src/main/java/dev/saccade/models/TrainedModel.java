@@ -112,7 +112,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         }
     }
 
-    /** Loads a model and rejects other types. */
+    /** Loads a model; throws if it is not a {@code kind}. */
     static <M extends TrainedModel<?>> M load(Path file, Device device, Class<M> kind) {
         TrainedModel<?> model = load(file, device);
         if (kind.isInstance(model)) {
@@ -128,24 +128,24 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /**
-     * Returns this model with test-time augmentation, such as {@code
-     * spec().tta().tta().get("multi_scale")}; throws if it does not fit the transforms. Shares the
-     * weights: closing either closes both.
+     * Returns a copy that uses test-time augmentation, such as {@code
+     * spec().tta().tta().get("multi_scale")}; throws if {@code tta} does not fit the transforms.
+     * The copy shares the weights: closing either model closes both.
      */
     public abstract TrainedModel<P> withTta(TestTimeAugmentation tta);
 
     /**
-     * Returns this model, but splits images larger than a tile into tiles. Shares the weights:
-     * closing either closes both.
+     * Returns a copy that splits images larger than a tile into tiles. The copy shares the weights:
+     * closing either model closes both.
      */
     public abstract TrainedModel<P> withTiles(Tiles tiles);
 
     /**
-     * Returns this model with another precision. Shares the weights: closing either closes both.
+     * Returns a copy with another precision, which shares the weights: closing either closes both.
      */
     public abstract TrainedModel<P> withPrecision(Precision precision);
 
-    /** Returns the result of the function for the type of this model. */
+    /** Calls the function for the type of this model and returns its result. */
     public abstract <R> R match(
             Function<? super Detector, R> detection, Function<? super Segmenter, R> segmentation);
 
@@ -244,7 +244,8 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /**
-     * Runs a prediction in this precision; {@code details} are appended to out-of-memory messages.
+     * Runs a prediction in this model's precision; {@code details} are appended to out-of-memory
+     * messages.
      */
     final <T> T compute(Function<NDManager, T> prediction, Supplier<String> details) {
         shared.use.readLock().lock();

@@ -52,7 +52,7 @@ final class Colors implements AutoCloseable {
         converter.flags(SWS_BICUBIC);
     }
 
-    /** Converts a frame and completes its color tags; negative results are FFmpeg's error codes. */
+    /** Converts a frame and changes its color tags; a negative result is an FFmpeg error code. */
     int convert(AVFrame frame) {
         if (isYuv(frame)) {
             frame.colorspace(matrix(frame));

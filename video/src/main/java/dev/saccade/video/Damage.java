@@ -40,7 +40,7 @@ final class Damage {
      * Starts a range of damaged frames.
      *
      * @param frame damaged or missing frame; may be ahead of the counted frames
-     * @param reorder number of preceding frames that may refer to it
+     * @param reorder number of frames displayed before {@code frame} that may refer to it
      */
     void start(long frame, int reorder) {
         damaged = Math.max(damaged, frame);

@@ -30,7 +30,7 @@ final class NumpyArray implements StoredArray {
             this.code = code;
         }
 
-        /** Sets the byte order from (version, order, ...). */
+        /** Sets the byte order from a pickled state: (version, order, ...). */
         void restore(Object state) {
             isBigEndian =
                     state instanceof Tuple tuple

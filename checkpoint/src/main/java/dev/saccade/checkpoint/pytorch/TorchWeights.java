@@ -13,10 +13,10 @@ import java.util.Map;
  * The state dict in a PyTorch file, under any key.
  *
  * <p>Of several large dicts, trained weights are preferred to averaged weights and a teacher to its
- * student (see {@link ModelRank}), then {@code state_dict}, {@code model} and the first in the
- * file.
+ * student (see {@link ModelRank}); after that, {@code state_dict}, {@code model} and the first dict
+ * win in this order.
  *
- * @param notes remarks on the chosen dict and the others
+ * @param notes remarks on the chosen dict and its alternatives
  */
 record TorchWeights(Map<String, StoredArray> arrays, List<String> notes) {
 

@@ -49,7 +49,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
         record Fresh(String reason) implements Plan {}
     }
 
-    /** Returns a copy with these checkpoint classes, or this if they are already known. */
+    /** Returns a copy with these checkpoint classes, or this object if they are known. */
     ClassLayers orElse(List<String> names) {
         return theirs.isEmpty() ? new ClassLayers(classes, names, rows) : this;
     }
@@ -58,7 +58,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
         return ClassMatch.of(classes, theirs);
     }
 
-    /** Returns how to use a tensor for a parameter; {@code order} is empty if unknown. */
+    /** Returns how to use a tensor for a parameter; {@code order} of rows is empty if unknown. */
     Plan plan(String name, Shape found, Shape expected, Optional<Order> order) {
         if (!rows.containsKey(name) || !tail(found).equals(tail(expected))) {
             return new Plan.AsIs();
@@ -119,7 +119,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
                     : (long) perClass * classes + background;
         }
 
-        /** Returns the row of a class; the label after the last class is background. */
+        /** Returns row {@code part} of a class; the label after the last class is background. */
         int row(int label, int part) {
             return isByAnchor ? part * (classes + background) + label : label * perClass + part;
         }

@@ -14,7 +14,7 @@ final class InstalledRules {
     private InstalledRules() {}
 
     /**
-     * Returns the rules of all components; the first match wins. Throws if one cannot be loaded.
+     * Returns the rules of all components; the first match wins. Throws if any cannot be loaded.
      */
     static CheckpointRules all() {
         List<ModelComponentConfig> parts = Configs.defaults(ModelComponentConfig.class);

@@ -173,7 +173,7 @@ public record LoadReport(
         return beginning + (isCommon ? end : "") + " (" + names.size() + ")";
     }
 
-    /** Returns an example of a group, unless the line already shows it. */
+    /** Returns an example of a group; empty if the line already shows a full name. */
     private static String example(String beginning, List<String> names) {
         return names.size() == 1 || beginning.startsWith("*") ? "" : ", such as " + names.get(0);
     }

@@ -22,7 +22,7 @@ public final class ClassColors {
 
     private ClassColors() {}
 
-    /** Returns the colors of label maps as {@code 0xRRGGBB}; ADE20K's classes use its palette. */
+    /** Returns a color per class, {@code 0xRRGGBB}; ADE20K's classes use ADE20K's palette. */
     public static List<Integer> of(List<String> classes) {
         return classes.equals(Ade20kClasses.NAMES)
                 ? Ade20kClasses.COLORS

@@ -55,7 +55,7 @@ public final class Drawing {
         this.labels = labels;
     }
 
-    /** Draws on a copy of an image, with or without labels; the caller releases it. */
+    /** Draws on a copy of an image, with or without labels; the caller releases the copy. */
     private interface Artist {
         Mat draw(Mat image, boolean labels);
     }

@@ -112,7 +112,7 @@ public final class ObjectCanvas {
         return (MIN_EDGE + edge - 1) / edge;
     }
 
-    /** Blends masks and outlines into one copy of the pixels. */
+    /** Blends masks and their outlines into the image. */
     private void masks(Instances instances, List<Integer> order) {
         if (!instances.hasMasks()) {
             return;
@@ -148,7 +148,7 @@ public final class ObjectCanvas {
         Imgproc.rectangle(image, from, to, color, line, Imgproc.LINE_AA);
     }
 
-    /** Draws names; the highest scores are placed first and drawn on top. */
+    /** Draws names; names with the highest scores are placed first and drawn on top. */
     private void labels(Instances instances, List<String> classes) {
         LabelLayout layout =
                 new LabelLayout(new Size(image.rows(), image.cols()), instances.boxes());

@@ -43,7 +43,7 @@ public final class MeanScoreMap implements AutoCloseable {
     private final Size size;
     private final int tile;
 
-    /** Creates the mean of unflipped logits at image size; closing it closes {@code maps}. */
+    /** Creates the mean of unflipped logits at image size; {@code close} closes {@code maps}. */
     public MeanScoreMap(List<ScoreMap> maps) {
         this(maps, TILE);
     }
@@ -108,7 +108,7 @@ public final class MeanScoreMap implements AutoCloseable {
         return labels;
     }
 
-    /** Returns scores that rank the classes like the probabilities. */
+    /** Returns scores in which classes have the same order as in the probabilities. */
     private NDArray comparable(Tile part) {
         return maps.size() == 1 ? maps.get(0).part(part) : probabilities(part);
     }

@@ -14,14 +14,14 @@ import java.util.function.Function;
  * Class scores of every pixel, computed tile by tile on request; requests in row order are fastest.
  *
  * @param manager owner of the source arrays
- * @param tiles computes a tile, {@code [height, width, K]}
+ * @param tiles computes the scores of a tile, {@code [height, width, K]}
  * @param free closes the source arrays
  */
 public record ScoreMap(
         Size size, int numClasses, NDManager manager, Function<Tile, NDArray> tiles, Runnable free)
         implements AutoCloseable {
 
-    /** Wraps logits {@code [1, K, h, w]}. Closes the input. */
+    /** Returns logits {@code [1, K, h, w]} as a score map. Closes the input. */
     static ScoreMap of(NDArray logits) {
         try (logits;
                 NDArray map = logits.squeeze(0);
@@ -37,7 +37,7 @@ public record ScoreMap(
         }
     }
 
-    /** Returns this map resized; closing it closes this map. */
+    /** Returns this map resized; closing the result closes this map. */
     ScoreMap resize(Size to, boolean alignCorners) {
         if (size.equals(to)) {
             return this;
@@ -55,12 +55,12 @@ public record ScoreMap(
         }
     }
 
-    /** Returns this map flipped horizontally; closing it closes this map. */
+    /** Returns this map flipped horizontally; closing the result closes this map. */
     public ScoreMap flipHorizontally() {
         return flip(1, tile -> tile.flipHorizontally(size.width()));
     }
 
-    /** Returns this map flipped vertically; closing it closes this map. */
+    /** Returns this map flipped vertically; closing the result closes this map. */
     public ScoreMap flipVertically() {
         return flip(0, tile -> tile.flipVertically(size.height()));
     }
@@ -76,7 +76,7 @@ public record ScoreMap(
         }
     }
 
-    /** Returns a tile, {@code [height, width, K]}, which the caller closes. */
+    /** Returns the scores of a tile, {@code [height, width, K]}, which the caller closes. */
     public NDArray part(Tile tile) {
         return tiles.apply(tile);
     }

@@ -16,14 +16,15 @@ import java.util.function.UnaryOperator;
  */
 public record SegmentationInference(UnaryOperator<NDArray> network, boolean alignCorners) {
 
-    /** Runs the network on a whole image, {@code [1, 3, H, W]}. Closes the input. */
+    /** Returns the logits of an image {@code [1, 3, H, W]} at target size. Closes the input. */
     public ScoreMap whole(NDArray pixels, Size target) {
         return scores(pixels).resize(target, alignCorners);
     }
 
     /**
-     * Runs the network on sliding windows of an image, {@code [1, 3, H, W]}. Closing the scores
-     * closes the image. A window is computed when a tile in its rows is requested.
+     * Returns the mean logits over sliding windows of an image {@code [1, 3, H, W]}, at target
+     * size. Closing them closes the image. A window is computed when a tile in its rows is
+     * requested.
      */
     public ScoreMap sliding(NDArray pixels, SlidingWindow window, int numClasses, Size target) {
         NDManager manager = pixels.getManager();

@@ -51,7 +51,7 @@ final class SlidingMap implements AutoCloseable {
         }
     }
 
-    /** Closes the windows outside these rows. */
+    /** Closes the cached windows outside these rows. */
     private void free(int top, int bottom) {
         for (Tile window : List.copyOf(computed.keySet())) {
             if (window.bottom() <= top || window.top() >= bottom) {

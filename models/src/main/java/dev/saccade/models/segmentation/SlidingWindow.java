@@ -36,7 +36,7 @@ public record SlidingWindow(
                 cropSize);
     }
 
-    /** Returns the windows row by row; the last ones end at the image border. */
+    /** Returns the windows row by row; the last row and column end at the image border. */
     List<Tile> tiles(Size image) {
         int rows = count(image.height(), cropSize.get(0), stride.get(0));
         int columns = count(image.width(), cropSize.get(1), stride.get(1));

@@ -9,12 +9,12 @@ public record Tile(int top, int bottom, int left, int right) {
         return new Tile(0, size.height(), 0, size.width());
     }
 
-    /** Returns the mirrored position of this tile in a map of this size. */
+    /** Returns the position of this tile after flipping a map of this width. */
     Tile flipHorizontally(int width) {
         return new Tile(top, bottom, width - right, width - left);
     }
 
-    /** Returns the mirrored position of this tile in a map of this size. */
+    /** Returns the position of this tile after flipping a map of this height. */
     Tile flipVertically(int height) {
         return new Tile(height - bottom, height - top, left, right);
     }
@@ -31,7 +31,7 @@ public record Tile(int top, int bottom, int left, int right) {
                 Math.min(right, other.right));
     }
 
-    /** Returns this tile relative to a new origin. */
+    /** Returns this tile with positions relative to the given row and column. */
     Tile from(int row, int column) {
         return new Tile(top - row, bottom - row, left - column, right - column);
     }

@@ -204,7 +204,7 @@ public final class TiledObjects {
                         >= MIN_IOU * area(object.box());
     }
 
-    /** Returns the IoU within the overlap of both tiles; 0 for different classes. */
+    /** Returns the IoU, within the overlap of the tiles if either is cut; 0 if classes differ. */
     private double iou(Found first, Found second) {
         if (first.label() != second.label()) {
             return 0;
@@ -268,7 +268,7 @@ public final class TiledObjects {
         return object.origin().mask(object.at()).place(tile.top(), tile.left(), image);
     }
 
-    /** The parts of one object found so far. */
+    /** Parts of one object, merged so far. */
     private static final class Group {
 
         private final List<Found> members = new ArrayList<>();

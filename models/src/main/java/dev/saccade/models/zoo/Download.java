@@ -124,7 +124,7 @@ final class Download {
         }
     }
 
-    /** Returns the file that stores URL and version of the partial download. */
+    /** Returns the file with URL and version of a partial download. */
     private static Path version(Path part) {
         return part.resolveSibling(part.getFileName() + ".version");
     }
@@ -161,7 +161,7 @@ final class Download {
         return part.toFile().length();
     }
 
-    /** Requests the file or its remaining bytes once; returns false if it must start again. */
+    /** Requests the file or its remaining bytes once; false if the download must restart. */
     private boolean isCompleted() throws IOException {
         long present = present();
         Optional<String> known = present > 0 ? savedVersion() : Optional.empty();

@@ -17,7 +17,7 @@ import java.util.Optional;
 
 /**
  * Published results from {@code configs/papers.yaml}: papers and toolkits by key, and reasons why
- * our parameter or FLOP counts differ.
+ * Saccade's parameter or FLOP counts differ.
  */
 public record Papers(Map<String, Source> sources, Map<String, String> reasons) {
 
@@ -41,7 +41,7 @@ public record Papers(Map<String, Source> sources, Map<String, String> reasons) {
             Optional<String> omitted,
             Optional<String> note) {
 
-        /** Returns the result columns. */
+        /** Returns the names of the columns with results. */
         public List<String> columns() {
             return header().stream()
                     .skip(2)

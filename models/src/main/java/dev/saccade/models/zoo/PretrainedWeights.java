@@ -39,8 +39,8 @@ import java.util.stream.Stream;
  *
  * <p>Files are cached in {@code $SACCADE_CACHE/weights}, by default {@code
  * ~/.cache/saccade/weights}. {@code $SACCADE_WEIGHTS}, a folder or HTTP URL with files of the same
- * names, replaces the authors' hosts. Both can also be JVM system properties. Only {@link #fetch}
- * downloads.
+ * names, replaces the authors' hosts. Both variables can also be JVM system properties. Only {@link
+ * #fetch} downloads.
  */
 public final class PretrainedWeights {
 
@@ -289,8 +289,7 @@ public final class PretrainedWeights {
     }
 
     /**
-     * Returns the file; downloads it from a folder or HTTP URL, or its authors, if it is not
-     * cached.
+     * Returns the file; if not cached, gets it from {@code mirror} (folder or URL) or its authors.
      */
     public Path fetch(Optional<String> mirror, Progress progress) {
         return WeightsCache.forUser().fetch(this, mirror, progress);
