@@ -21,7 +21,7 @@ import java.util.Optional;
  * Largest batch of a training step that fits into the memory of a device.
  *
  * @param images largest batch size; 0 if one image does not fit
- * @param tried largest batch size that was tried; beyond it {@code images} is extrapolated
+ * @param tried largest batch size that was tried; larger values of {@code images} are extrapolated
  * @param peakBytes peak tensor memory of this batch, measured or extrapolated
  * @param usableBytes free memory minus a reserve
  */
@@ -29,13 +29,13 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
 
     private static final double USABLE_GPU_FRACTION = 0.92;
 
-    /** The rest stays free; otherwise, the system may kill processes. */
+    /** Lower than for GPUs, because a system without free memory may kill processes. */
     private static final double USABLE_HOST_FRACTION = 0.7;
 
     private static final double MAX_SECONDS = 5;
     private static final int MIN_EDGE = 64;
 
-    /** Returns the peak memory of a step; throws if it does not fit. */
+    /** Measures the peak memory of a step; throws if the step does not fit. */
     interface Need {
         long peakBytes(int images);
     }
@@ -53,9 +53,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
                         tried < images ? Text.format(" (tried: %d)", tried) : "");
     }
 
-    /**
-     * Searches the largest batch up to {@code maxImages}; empty if tensor memory is not tracked.
-     */
+    /** Finds the largest batch up to {@code maxImages}; empty if tensor memory is not tracked. */
     public static Optional<LargestBatch> find(
             RunConfig config, Size size, int classes, int maxImages) {
         Device device = Devices.local().choose(config.device());
@@ -96,7 +94,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
         return false;
     }
 
-    /** Doubles the batch, then bisects. */
+    /** Search that doubles the batch size, then bisects. */
     static final class Search {
 
         private final long usable;
@@ -158,7 +156,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
             return seconds * images / fitting <= MAX_SECONDS;
         }
 
-        /** Returns whether the extrapolated memory is available; only such batches are tried. */
+        /** Returns whether the extrapolated memory of a batch is available. */
         private boolean isExpectedToFit(int images) {
             return peak + (images - fitting) * each() <= usable;
         }

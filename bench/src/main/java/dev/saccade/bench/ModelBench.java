@@ -62,8 +62,8 @@ public final class ModelBench implements AutoCloseable {
     }
 
     /**
-     * Times training steps on random targets, and searches the largest batch unless {@code
-     * mostImages} is 0.
+     * Times training steps on random targets. Also finds the largest batch up to {@code
+     * mostImages}, unless that is 0.
      */
     public static ModelTimes training(
             RunConfig config, Input input, Timing.Plan plan, int mostImages) {

@@ -118,7 +118,7 @@ public record DatasetContents(
         return sorted.length == 0 ? 0 : sorted[(int) (fraction * (sorted.length - 1))];
     }
 
-    /** Returns a higher limit on detections per image if the images need one. */
+    /** Returns the limit on detections per image; empty if the default is high enough. */
     public OptionalInt raisedLimit() {
         ObjectLimits limits = new ObjectLimits(mostObjects);
         return limits.isDense() ? OptionalInt.of(limits.detections()) : OptionalInt.empty();

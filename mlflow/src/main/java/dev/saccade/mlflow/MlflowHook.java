@@ -173,7 +173,7 @@ public final class MlflowHook implements Hook {
         void send() throws IOException;
     }
 
-    /** Sends everything pending, then one more request. */
+    /** Sends pending params and metrics, then the request {@code last}. */
     private void send(Request last) {
         if (run.isEmpty()) {
             return;

@@ -25,7 +25,7 @@ final class BarrierStage {
     private static final String DYNAMIC = "spark.dynamicAllocation.enabled";
     private static final int POLL_MILLIS = 200;
 
-    /** Spark formats the number with digits of the default locale. */
+    /** Spark's message for canceled jobs; its number has digits of the default locale. */
     private static final Pattern CANCELLED = Pattern.compile("(?s)Job \\p{Nd}+ cancelled.*");
 
     /** Extracts the reason from Spark's message, without prefix and stack traces. */

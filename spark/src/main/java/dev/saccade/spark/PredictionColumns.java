@@ -63,8 +63,8 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
     }
 
     /**
-     * Adds the columns to a table with encoded images or file paths. Rejects a table that has them
-     * already.
+     * Adds the columns to a table with encoded images or file paths. Rejects tables that already
+     * have one of these columns.
      */
     Dataset<Row> addTo(Dataset<Row> table, String images) {
         requireNoColumn(table, PREDICTIONS);
@@ -117,7 +117,7 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
                 images, type.simpleString());
     }
 
-    /** Returns the path column, if any, to name images in messages. */
+    /** Returns the path column, which names images in messages, or a null column. */
     private static Column name(Dataset<Row> table) {
         return find(table, PATH)
                 .filter(field -> field.dataType().equals(DataTypes.StringType))

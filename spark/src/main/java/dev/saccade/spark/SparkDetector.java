@@ -85,7 +85,7 @@ public final class SparkDetector {
                 spark, model, (detector, image) -> rows(detector.detect(image, score)));
     }
 
-    /** Adds the columns to a table in Spark's format {@code binaryFile}. */
+    /** Adds {@code objects} and {@code error} to a table in format {@code binaryFile}. */
     public Dataset<Row> detect(Dataset<Row> images) {
         return detect(images, PredictionColumns.CONTENT);
     }

@@ -57,7 +57,7 @@ public final class SparkSegmenter {
                 new PredictionColumns<>(spark, model, COLUMNS, SparkSegmenter::labels));
     }
 
-    /** Adds the columns to a table in Spark's format {@code binaryFile}. */
+    /** Adds {@code labels}, {@code fractions} and {@code error} to a {@code binaryFile} table. */
     public Dataset<Row> segment(Dataset<Row> images) {
         return segment(images, PredictionColumns.CONTENT);
     }

@@ -33,7 +33,7 @@ final class TaskRendezvous {
     }
 
     /**
-     * Waits for all tasks and exchanges the address. {@code timeout} applies to later
+     * Waits for all tasks and returns their meeting point. {@code timeout} applies to later
      * communication.
      */
     Rendezvous await(Duration timeout) {

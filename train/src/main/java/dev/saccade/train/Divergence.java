@@ -28,10 +28,10 @@ record Divergence(
 
     private static final int BLOCKS_SHOWN = 5;
 
-    /** A larger gradient norm in the previous step means that training had diverged. */
+    /** Larger gradient norms in the previous step show that training had already diverged. */
     private static final float EXPLODED = 1e4f;
 
-    /** Returns the error for users; only batch {@code open} still has its pixels in memory. */
+    /** Returns the error for users. Only the batch {@code open} still has pixels in memory. */
     SaccadeException toException(StepMetrics.StepValues read, Batch open) {
         for (StepMetrics.BatchValues batch : read.batches()) {
             if (!batch.isFinite()) {

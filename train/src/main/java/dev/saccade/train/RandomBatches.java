@@ -36,7 +36,7 @@ public record RandomBatches(HeadConfig head, int classes) {
     private static final int OBJECTS = 20;
 
     /**
-     * Returns a batch; equal arguments give equal batches. Fails if it does not fit into memory.
+     * Returns a batch, the same for equal arguments. Fails if the batch does not fit into memory.
      */
     public Batch of(int images, Size size) {
         List<Sample> samples = new ArrayList<>();
@@ -68,7 +68,7 @@ public record RandomBatches(HeadConfig head, int classes) {
                 new Normalization(new float[] {128, 128, 128}, new float[] {64, 64, 64}));
     }
 
-    /** Returns objects whose masks fill their boxes. */
+    /** Returns random objects whose masks fill their boxes. */
     private Instances objects(int image, Size size) {
         SplittableRandom random = SeededRandom.of(0, image);
         float[] boxes = new float[4 * OBJECTS];

@@ -4,13 +4,13 @@ import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.train.checkpoint.RankMessages;
 
 /**
- * What users and hooks requested since the last step, possibly on one rank only.
+ * Requests of users and hooks since the last step, possibly on one rank only.
  *
  * @param stop reason to end the run, or null
  */
 record RunRequests(boolean interrupt, boolean evaluate, boolean save, String stop) {
 
-    /** Returns the merged requests of all ranks. All ranks must call it. */
+    /** Returns the merged requests of all ranks, which must all call this method. */
     static RunRequests merged(ProcessGroup ranks, RunRequests own) {
         return RankMessages.allGather(ranks, RunRequests.class, own).stream()
                 .reduce(RunRequests::or)

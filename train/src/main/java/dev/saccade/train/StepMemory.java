@@ -32,15 +32,15 @@ import java.util.function.Consumer;
  */
 record StepMemory(Device device, int classes, int images, Size size) {
 
-    /** The CPU usually has free memory when a GPU is full. */
+    /** Device for the estimate: the CPU usually has free memory when a GPU is full. */
     private static final Device CPU = Device.cpu();
 
-    /** Large enough that gradients fit into the memory that activations release. */
+    /** Image size at which gradients fit into the memory that activations release. */
     private static final Size SMALL = new Size(192, 192);
 
     private static final Size LARGE = new Size(288, 288);
 
-    /** Batch statistics need more than one image. */
+    /** Batch size for the estimate; batch statistics need more than one image. */
     private static final int IMAGES = 2;
 
     /** Settings that save memory, but cost time or train fewer layers; not all models have all. */
@@ -50,13 +50,13 @@ record StepMemory(Device device, int classes, int images, Size size) {
                     "precision=bfloat16",
                     "model.backbone.frozen_stages=2");
 
-    /** Smaller savings are within the error of the estimate. */
+    /** Minimum saving as a fraction; smaller ones are within the error of the estimate. */
     private static final double MIN_SAVING = 0.05;
 
     /** Memory of the step with another setting, given as for {@code --set} or as a description. */
     record Saving(String setting, long bytes) {}
 
-    /** Estimated memory of the step, and savings of other settings, largest first. */
+    /** Estimated memory of the step, and settings that save memory, largest saving first. */
     record Estimate(long bytes, List<Saving> savings) implements Printable.Lines {
 
         /** Returns a line for each saving. */
@@ -126,7 +126,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
                                             reason.get(),
                                             step));
         } catch (RuntimeException | OutOfMemoryError e) {
-            // Keep the general advice.
+            // Without an estimate, users see the general advice.
             return Optional.empty();
         }
     }

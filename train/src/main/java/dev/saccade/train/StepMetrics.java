@@ -54,7 +54,7 @@ final class StepMetrics {
         this.manager = manager;
     }
 
-    /** Adds the losses of a batch. Call the other {@code add} next. */
+    /** Adds the losses of a batch. Call {@code add} with the batch and its gradients next. */
     void add(Losses losses) {
         losses.scalars().forEach(scalar -> keep(scalar.stopGradient()));
     }
@@ -77,7 +77,7 @@ final class StepMetrics {
     }
 
     /**
-     * Copies everything to the host.
+     * Copies all added values to the host and returns them.
      *
      * @param summed whether {@code gradients} are summed over several batches
      */

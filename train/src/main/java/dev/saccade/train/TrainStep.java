@@ -148,7 +148,7 @@ final class TrainStep {
         return config.accumulation() * ranks.worldSize() > 1;
     }
 
-    /** Loads a batch; it stays open until the next batch or the end of the step. */
+    /** Loads the next batch, which stays open until another batch or the end of the step. */
     private Batch load(Iterator<Batch> batches) {
         unload();
         batch = Optional.of(batches.next());
@@ -165,7 +165,7 @@ final class TrainStep {
         return batch;
     }
 
-    /** Runs the model; its random layers are seeded by run, epoch and image. */
+    /** Returns the losses; random layers of the model are seeded by run, epoch and image. */
     private Losses forward(Batch input, int epoch, NDManager scratch) {
         return SampleRandom.call(
                 config.seed(),
@@ -197,7 +197,7 @@ final class TrainStep {
         return total;
     }
 
-    /** Returns the error on the rank that caused it; other ranks wait, and fail when it ends. */
+    /** Returns the error on the rank that diverged; other ranks fail when that rank ends. */
     private RuntimeException divergence(StepMetrics.StepValues read, StepTotals all, long step) {
         boolean isOnOtherRank = read.hasFiniteBatches() && !all.isFinite();
         if (isOnOtherRank || read.batches().isEmpty()) {

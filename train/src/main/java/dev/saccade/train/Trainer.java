@@ -234,7 +234,7 @@ public final class Trainer implements Run {
                 Duration.ofMillis(remaining));
     }
 
-    /** Returns false if interrupted. */
+    /** Evaluates and saves what is due; returns false if interrupted. */
     private boolean evaluateAndSaveIfDue() {
         if (config.checkpoint().keepEvery().filter(this::isDue).isPresent()) {
             checkpoints.keepWeights(state, length);

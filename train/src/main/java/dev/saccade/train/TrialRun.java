@@ -64,9 +64,7 @@ public final class TrialRun implements AutoCloseable {
         state = state.afterStep(result.scaler());
     }
 
-    /**
-     * Returns the peak tensor memory of a step, including the model, in bytes; 0 if not tracked.
-     */
+    /** Runs a step; returns its peak tensor memory with the model in bytes, or 0 if not tracked. */
     public long peakBytes(int images, Size size) {
         TensorMemory.resetPeak(device);
         step(images, size);

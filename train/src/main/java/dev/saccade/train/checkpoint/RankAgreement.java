@@ -18,7 +18,7 @@ public final class RankAgreement {
 
     private RankAgreement() {}
 
-    /** Rejects and lists differences from rank 0. All ranks must call it. */
+    /** Rejects and lists differences from rank 0. All ranks must call this method. */
     public static void require(
             ProcessGroup ranks,
             RunConfig config,

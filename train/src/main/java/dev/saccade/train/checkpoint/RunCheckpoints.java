@@ -97,8 +97,8 @@ public final class RunCheckpoints {
     }
 
     /**
-     * Saves the state to resume from and keeps the previous one, unless it was damaged in the
-     * meantime.
+     * Saves the state to resume from. Keeps the previously saved state too, unless its file was
+     * damaged in the meantime.
      */
     public void saveLast(RunState state) {
         if (ranks.rank() > 0) {

@@ -129,7 +129,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         }
     }
 
-    /** Returns a log line with the checksum of the file. Fails if the published one differs. */
+    /** Returns a log line with the checksum of the file. Fails if another one was published. */
     String describe() {
         return Text.format(
                 "weights%s: %s, SHA-256 %s",

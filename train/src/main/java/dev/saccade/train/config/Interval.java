@@ -6,7 +6,7 @@ import dev.saccade.train.schedules.RunLength;
 
 import java.util.Optional;
 
-/** Number of epochs or, if set, of optimizer steps. */
+/** Interval in epochs or, if {@code iterations} is set, in optimizer steps. */
 public record Interval(@Default("1") int epochs, Optional<Long> iterations) {
 
     public Interval {
@@ -16,7 +16,7 @@ public record Interval(@Default("1") int epochs, Optional<Long> iterations) {
                 .throwIfAny();
     }
 
-    /** Returns whether the interval ends after a step. */
+    /** Returns whether an interval ends after {@code iteration} steps. */
     public boolean isDue(long iteration, RunLength length) {
         return iteration % iterations.orElse(epochs * length.iterationsPerEpoch()) == 0;
     }

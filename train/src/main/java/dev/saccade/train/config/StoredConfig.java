@@ -16,7 +16,7 @@ public final class StoredConfig {
 
     private StoredConfig() {}
 
-    /** Returns the config of a checkpoint's run, or else the settings in the checkpoint. */
+    /** Returns the config in a checkpoint's run folder, or else the settings in the checkpoint. */
     public static ConfigNode.Mapping read(Path checkpoint) {
         Path ofRun = checkpoint.toAbsolutePath().resolve("../../config.yaml").normalize();
         if (Files.isRegularFile(ofRun)) {

@@ -57,12 +57,12 @@ public interface Hook extends AutoCloseable {
     default void onLog(String line) {}
 
     /**
-     * Stores what a resumed run needs. Called before each checkpoint, and once after {@code
-     * beforeTrain} to find errors before the first step.
+     * Stores the state that a resumed run needs. Called before each checkpoint, and once after
+     * {@code beforeTrain} to find errors before the first step.
      */
     default void save(HookState state) {}
 
-    /** Restores what {@link #save} stored, if anything. Called before {@link #beforeTrain}. */
+    /** Restores the state that {@link #save} stored, if any. Called before {@link #beforeTrain}. */
     default void restore(HookState state) {}
 
     /** Called once at the end of a run, also after an error. */

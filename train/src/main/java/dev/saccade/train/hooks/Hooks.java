@@ -26,7 +26,7 @@ public final class Hooks implements AutoCloseable {
 
     private final ImmutableList<Hook> members;
 
-    /** Rejects null. */
+    /** Rejects null hooks. */
     public Hooks(List<? extends Hook> members) {
         for (int i = 0; i < members.size(); i++) {
             if (members.get(i) == null) {

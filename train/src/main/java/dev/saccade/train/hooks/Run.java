@@ -34,7 +34,7 @@ public interface Run {
     /** Returns the number of finished optimizer steps. */
     long iteration();
 
-    /** Returns the number of finished epochs, which is the current epoch from 0. */
+    /** Returns the number of finished epochs, which is also the index of the current epoch. */
     default int epoch() {
         return length().epoch(iteration());
     }
@@ -49,8 +49,8 @@ public interface Run {
     void setLearningRate(double rate);
 
     /**
-     * Adds a metric to the report of the current step; after {@link Hook#afterStep}, to that of the
-     * next step. Logs show the mean over the steps with this metric, on rank 0.
+     * Adds a metric to the report of the current step; after {@link Hook#afterStep}, to the report
+     * of the next step. Logs show the mean over the steps with this metric, on rank 0.
      */
     void addMetric(String name, double value);
 

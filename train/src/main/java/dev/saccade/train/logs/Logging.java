@@ -26,7 +26,7 @@ public final class Logging implements Hook {
         this.interval = interval;
     }
 
-    /** Opens the log files of a run. */
+    /** Opens the log files of a run; returns hooks that write them. */
     public static Hooks toFiles(RunFolder folder, long iteration, int interval) {
         Stream<LogWriter> writers =
                 Stream.of(

@@ -115,7 +115,7 @@ public final class TensorBoardLog implements LogWriter {
         }
     }
 
-    /** Returns the CRC32C, rotated and shifted as in TFRecord. */
+    /** Returns TFRecord's masked CRC32C: rotated, plus a constant. */
     private static byte[] checksum(byte[] bytes) {
         CRC32C crc = new CRC32C();
         crc.update(bytes);

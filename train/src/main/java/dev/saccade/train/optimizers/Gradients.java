@@ -82,15 +82,15 @@ public record Gradients(Map<String, NDArray> arrays) {
     }
 
     /**
-     * Runs forward and backward passes of a scalar loss, which is closed. Its manager owns the
-     * gradients.
+     * Runs forward and backward passes of a scalar loss and returns its gradients, owned by the
+     * manager of the loss. Closes the loss.
      */
     public static Gradients compute(Supplier<NDArray> loss, Map<String, Parameter> parameters) {
         List<NDArray> values = parameters.values().stream().map(Parameter::getArray).toList();
         return of(Autograd.gradients(loss, values), parameters.keySet());
     }
 
-    /** Names gradients, given in the order of the names, and drops empty ones. */
+    /** Returns the nonempty gradients by name; names are in the order of the gradients. */
     public static Gradients of(NDList gradients, Set<String> names) {
         Map<String, NDArray> byName = new LinkedHashMap<>();
         Iterator<NDArray> next = gradients.iterator();
@@ -170,7 +170,7 @@ public record Gradients(Map<String, NDArray> arrays) {
         return new Norms(values[0], byParameter);
     }
 
-    /** Moves the gradients to another manager. */
+    /** Moves the gradients to another manager and returns them. */
     public Gradients attach(NDManager manager) {
         arrays.values().forEach(array -> array.attach(manager));
         return this;

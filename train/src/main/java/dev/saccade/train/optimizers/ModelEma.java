@@ -32,8 +32,8 @@ public final class ModelEma {
      * @param decay in (0, 1], as in PyTorch's {@code get_ema_multi_avg_fn}; mmengine's {@code
      *     momentum} is 1 - decay. 1 is the plain mean of stochastic weight averaging: n / (n + 1)
      *     after n updates
-     * @param warmup steps of {@code decay * (1 - exp(-(1 + step) / warmup))}, as in mmdetection's
-     *     {@code ExpMomentumEMA}, so that early weights are soon forgotten; 0 for no warm-up
+     * @param warmup time constant in steps of the decay's warm-up, {@code decay * (1 - exp(-(1 +
+     *     step) / warmup))}, as in mmdetection's {@code ExpMomentumEMA}; 0 for no warm-up
      * @param interval optimizer steps per update
      * @param updateBuffers whether to average running statistics too; otherwise the last ones are
      *     used
@@ -57,7 +57,7 @@ public final class ModelEma {
             return new ModelEma(this, module);
         }
 
-        /** Returns the decay of a step, from 0; the first step copies the weights. */
+        /** Returns the decay of a step, counted from 0; the first step copies the weights. */
         private double decay(long step) {
             if (step == 0) {
                 return 0;
@@ -72,7 +72,7 @@ public final class ModelEma {
     public record Update(
             Map<String, NDArray> weights, Map<String, NDArray> averages, double decay) {
 
-        /** Does not change the averages. */
+        /** An update that does not change the averages. */
         public static final Update NONE = new Update(Map.of(), Map.of(), 1);
 
         /** Returns the update without these parameters. */
@@ -136,12 +136,12 @@ public final class ModelEma {
         return averages;
     }
 
-    /** Returns the averaged parameters by the same names. */
+    /** Returns the module's weights that are averaged, by the same names. */
     public Map<String, NDArray> weights() {
         return ImmutableMap.copyOf(Maps.transformValues(parameters, Parameter::getArray));
     }
 
-    /** Returns the update of a step, from 0. */
+    /** Returns the update of a step, counted from 0. */
     public Update update(long step) {
         return step % config.interval() == 0
                 ? new Update(weights(), averages, config.decay(step))

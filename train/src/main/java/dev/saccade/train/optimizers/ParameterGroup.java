@@ -30,11 +30,11 @@ public record ParameterGroup(
     /**
      * Groups the trainable parameters of a module, like mmengine's {@code paramwise_cfg}.
      *
-     * <p>One rule applies to each parameter: the longest key of {@link ParamwiseConfig#rules} in
-     * its dotted name, the first alphabetically for equal lengths; otherwise the rule for norms or
-     * biases. Norm layers are detected by a one-dimensional {@code weight}. Without a rule for
-     * norms, their biases use the weight decay of biases, but the full learning rate. Layer decay
-     * is applied in addition.
+     * <p>Each parameter has one rule: of all {@link ParamwiseConfig#rules} whose key is part of its
+     * dotted name, the one with the longest key (the first alphabetically for equal lengths);
+     * otherwise, the rule for norms or biases. Norm layers are detected by a one-dimensional {@code
+     * weight}. Without a rule for norms, their biases use the weight decay of biases, but the full
+     * learning rate. Layer decay is applied in addition.
      */
     public static List<ParameterGroup> split(Module module, Optimizer.Config config) {
         ParamwiseConfig paramwise = config.paramwise();

@@ -15,7 +15,7 @@ public record Warmup(@Default("0") long iterations, @Default("0.001") double rat
                 .throwIfAny();
     }
 
-    /** Returns the learning rate factor of a step. */
+    /** Returns the learning rate factor after {@code iteration} finished steps. */
     double factor(long iteration) {
         return iteration < iterations ? 1 - (1 - (double) iteration / iterations) * (1 - ratio) : 1;
     }
