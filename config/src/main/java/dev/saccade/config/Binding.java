@@ -24,7 +24,7 @@ import java.util.Set;
 /**
  * Creates records from config trees; see {@link Configs}.
  *
- * <p>Collects all problems: methods add a problem and return an empty result.
+ * <p>Collects all problems: methods that fail add a problem and return an empty result.
  */
 final class Binding {
 

@@ -74,7 +74,7 @@ final class Components {
         return name.value();
     }
 
-    /** Returns the error for an unloadable component, or its cause if that is a Saccade error. */
+    /** Returns the user error for an unloadable component, with the message of a Saccade cause. */
     static SaccadeException unloadable(Error error) {
         for (Throwable cause : Throwables.getCausalChain(error)) {
             if (cause instanceof SaccadeException) {

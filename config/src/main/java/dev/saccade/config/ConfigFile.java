@@ -72,7 +72,7 @@ public final class ConfigFile {
         return withOverrides(config, overrides, SET, each -> Optional.empty());
     }
 
-    /** Applies settings in order; {@code source} is their origin for messages. */
+    /** Applies overrides from {@code source} in order; {@code defaults} completes valid configs. */
     static ConfigNode.Mapping withOverrides(
             ConfigNode.Mapping config,
             List<String> overrides,
@@ -234,7 +234,7 @@ public final class ConfigFile {
         }
     }
 
-    /** Returns {@code c.yaml (base of b.yaml, base of a.yaml)}. */
+    /** Describes the current file: {@code c.yaml (base of b.yaml, base of a.yaml)}. */
     private String chainText() {
         List<Path> files = Lists.reverse(chain);
         String bases =

@@ -25,7 +25,7 @@ public sealed interface ConfigNode {
     /** Describes the value for messages: {@code a list}, {@code the number 3}. */
     String describe();
 
-    /** Returns the value of a key or list index. */
+    /** Returns the value of a key or list index; empty if missing. */
     default Optional<ConfigNode> child(String step) {
         return Optional.empty();
     }

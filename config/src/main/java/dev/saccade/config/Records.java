@@ -31,9 +31,9 @@ final class Records {
     }
 
     /**
-     * Calls the canonical constructor.
+     * Creates a record with its canonical constructor.
      *
-     * @throws IllegalArgumentException if it rejects the values
+     * @throws IllegalArgumentException if the constructor rejects the values
      */
     static Object create(Class<? extends Record> type, Object... values) {
         Class<?>[] parameters =

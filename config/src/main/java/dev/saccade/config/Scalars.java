@@ -46,7 +46,7 @@ final class Scalars {
         };
     }
 
-    /** Converts a value to its YAML form. */
+    /** Converts a Java value to its YAML form. */
     static Object toConfig(Object value) {
         if (value instanceof Integer || value instanceof Short || value instanceof Byte) {
             return ((Number) value).longValue();
@@ -61,7 +61,7 @@ final class Scalars {
     }
 
     /**
-     * Converts a value to a type.
+     * Converts a YAML value to a Java type.
      *
      * @throws IllegalArgumentException with the expected form as message
      */

@@ -48,7 +48,7 @@ final class Unbinding {
     }
 
     /**
-     * Returns the settings of a record that differ from its defaults; {@code fallback} may be null.
+     * Returns the settings of a record that differ from its variant, else from {@code fallback}.
      */
     private static ConfigNode.Mapping changes(Record value, Object fallback) {
         Map<String, ConfigNode> entries = typed(value);
@@ -92,7 +92,7 @@ final class Unbinding {
         return node(value, Origin.DEFAULT);
     }
 
-    /** Converts any value that a component can have. */
+    /** Converts the value of any setting to a config value. */
     static ConfigNode node(Object value, Origin origin) {
         if (value instanceof Range range) {
             return range.low() == 0

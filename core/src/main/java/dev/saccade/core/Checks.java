@@ -20,9 +20,7 @@ import java.util.Optional;
  */
 public final class Checks {
 
-    /**
-     * A rejected setting; the key may be {@code depths[1]}, the message {@code got 7, expected 1}.
-     */
+    /** A rejected setting, such as {@code depths[1]} with message {@code got 7, expected 1}. */
     public record Problem(String key, String message, boolean isSingleSetting) {
 
         private Problem below(String section) {
@@ -161,10 +159,10 @@ public final class Checks {
     }
 
     /**
-     * Requires settings to be consistent. Call it after checking each setting.
+     * Requires settings to be consistent with each other; check each setting on its own first.
      *
      * @param key the setting to report
-     * @param expected its expected value
+     * @param expected format string that describes the expected value
      * @throws InvalidSettings if {@code fits} is false
      */
     @FormatMethod

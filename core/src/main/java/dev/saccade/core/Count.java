@@ -7,7 +7,7 @@ public final class Count {
 
     private Count() {}
 
-    /** Formats {@code 1 class} or {@code 3 classes}, for nouns with a regular plural. */
+    /** Returns text such as {@code 1 class} or {@code 3 classes}; the plural must be regular. */
     public static String of(long number, String noun) {
         if (number == 1) {
             return "1 " + noun;
@@ -16,7 +16,7 @@ public final class Count {
         return number + " " + noun + (takesEs ? "es" : "s");
     }
 
-    /** Joins the first names with commas and appends the number of remaining names. */
+    /** Joins at most {@code most} names with commas and appends the number of other names. */
     public static String first(List<String> names, int most) {
         String first = String.join(", ", names.subList(0, Math.min(most, names.size())));
         int more = names.size() - most;

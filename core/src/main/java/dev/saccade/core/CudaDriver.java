@@ -57,7 +57,7 @@ public record CudaDriver(
 
     private static final Supplier<CudaDriver> LOCAL = Suppliers.memoize(CudaDriver::query);
 
-    /** An error code of the driver. */
+    /** A failed driver call, with its error code. */
     private static final class DriverError extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -144,7 +144,7 @@ public record CudaDriver(
         }
     }
 
-    /** Calls a function that writes an integer to its first argument. */
+    /** Returns the integer that a driver function writes to its first argument. */
     private static int number(NativeLibrary library, String function, Object... further) {
         IntByReference answer = new IntByReference();
         Object[] arguments = new Object[1 + further.length];

@@ -68,7 +68,7 @@ public final class Devices {
                 : name(device);
     }
 
-    /** Returns why no GPU works although libtorch was built for CUDA. */
+    /** Returns why {@code cuda:0} cannot be used; empty if it can, or if libtorch is for CPUs. */
     Optional<String> whyNoGpu() {
         return libtorch.cuda().flatMap(built -> fault(Device.gpu()));
     }
@@ -148,7 +148,7 @@ public final class Devices {
         return found;
     }
 
-    /** Returns a device if it can be used; throws a user error that explains why not. */
+    /** Returns the given device; throws a user error with the reason if it cannot be used. */
     public Device require(Device device) {
         fault(device)
                 .ifPresent(
@@ -191,7 +191,7 @@ public final class Devices {
                 .orElse("");
     }
 
-    /** Returns what prevents the use of any GPU. */
+    /** Returns why driver or libtorch support no GPU, and what to do; empty if they support one. */
     private Optional<String> missing() {
         if (libtorch.cuda().isEmpty()) {
             return Optional.of(

@@ -55,7 +55,7 @@ public final class Json {
         return found == null ? parser.currentLocation() : found;
     }
 
-    /** Returns an exact integer, such as {@code 12.0}; empty for fractions and beyond 64 bits. */
+    /** Returns the current token if it is a 64-bit integer, such as {@code 12.0}; else empty. */
     public static OptionalLong integer(JsonParser parser) throws IOException {
         if (!parser.currentToken().isNumeric() || parser.isNaN()) {
             return OptionalLong.empty();

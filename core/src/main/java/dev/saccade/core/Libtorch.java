@@ -26,7 +26,7 @@ public final class Libtorch {
 
     private Libtorch() {}
 
-    /** Returns DJL's engine; throws an error that names the missing artifact. */
+    /** Returns DJL's engine; throws a user error with the reason if libtorch cannot be loaded. */
     public static Engine engine() {
         return ENGINE.get();
     }

@@ -8,9 +8,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * Version of a libtorch build; {@code cuda} is empty for a CPU build, else such as {@code 12.6}.
- */
+/** A libtorch build; {@code cuda} is its CUDA version, such as {@code 12.6}, or empty for CPUs. */
 public record LibtorchBuild(Path folder, String version, Optional<String> cuda) {
 
     /** Version files next to the folder, in Python's torch and in PyTorch's archives. */
@@ -67,7 +65,7 @@ public record LibtorchBuild(Path folder, String version, Optional<String> cuda) 
         }
     }
 
-    /** Returns the major CUDA version, which must match between driver and libraries. */
+    /** Returns the build's major CUDA version, which the driver must support; empty for CPUs. */
     Optional<Integer> cudaMajor() {
         return cuda.map(number -> Integer.valueOf(number.replaceFirst("\\..*", "")));
     }

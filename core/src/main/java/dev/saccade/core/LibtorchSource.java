@@ -28,10 +28,10 @@ import java.util.Optional;
  */
 record LibtorchSource(String value, Map<String, String> settings) {
 
-    /** The folder of Python's torch or of any libtorch, or {@value #DOWNLOAD}. */
+    /** Variable whose value is a folder with torch or libtorch, or {@value #DOWNLOAD}. */
     static final String VARIABLE = "SACCADE_TORCH";
 
-    /** Lets DJL download libtorch. */
+    /** Value of the variable that lets DJL download libtorch. */
     static final String DOWNLOAD = "download";
 
     /** DJL's environment variables. */
@@ -175,7 +175,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
         return cache.resolve(settings.get(VERSION) + "-" + settings.get(FLAVOR) + "-" + classifier);
     }
 
-    /** Returns an exception for a failure of DJL to load this libtorch. */
+    /** Returns the user error to throw if DJL fails to load this libtorch. */
     SaccadeException failure(Throwable error) {
         String reason = Throwables.getRootCause(error).toString();
         String fault =

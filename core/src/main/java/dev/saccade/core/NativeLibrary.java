@@ -92,7 +92,7 @@ public final class NativeLibrary {
         requirePrivate(folder);
     }
 
-    /** Requires that no other user can write to a folder. */
+    /** Ensures that only this user or root can write to a folder; else throws a user error. */
     static void requirePrivate(Path folder) throws IOException {
         if (!isPosix(folder)) {
             return;

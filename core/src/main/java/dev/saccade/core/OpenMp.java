@@ -11,7 +11,7 @@ final class OpenMp {
     private OpenMp() {}
 
     /**
-     * Limits how long idle threads spin before they sleep, unless the environment sets it.
+     * Limits how long idle threads spin before they sleep, unless the environment already does.
      *
      * <p>By default, threads that wait for each other keep their cores busy. If other processes
      * need these cores, inference becomes many times slower.

@@ -79,7 +79,7 @@ public enum OutOfMemory {
                                         reason + facts.get()));
     }
 
-    /** Returns whether the Java heap was exhausted, which {@code -Xmx} can raise. */
+    /** Returns whether Java memory, such as the heap limited by {@code -Xmx}, was exhausted. */
     public static boolean isJavaHeap(Throwable error) {
         return Throwables.getCausalChain(error).stream()
                 .anyMatch(OutOfMemoryError.class::isInstance);

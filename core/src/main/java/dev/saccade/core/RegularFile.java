@@ -33,7 +33,7 @@ public final class RegularFile {
         return Files.readAllBytes(file);
     }
 
-    /** Reads a stream without closing it; throws a user error if it exceeds {@code most} bytes. */
+    /** Reads a stream, which stays open; throws a user error if it exceeds {@code most} bytes. */
     public static byte[] read(String name, InputStream stream, int most) throws IOException {
         byte[] content = stream.readNBytes(most);
         if (content.length == most && stream.read() >= 0) {

@@ -75,7 +75,7 @@ public final class SaccadeException extends RuntimeException {
         return new SaccadeException(Kind.INTERNAL, Printable.format(format, args), cause);
     }
 
-    /** Returns the same error without its cause, for sending it elsewhere. */
+    /** Returns the same error without its cause, which may not be serializable. */
     public SaccadeException withoutCause() {
         SaccadeException alone = new SaccadeException(kind, getMessage(), null, settings);
         alone.setStackTrace(getStackTrace());

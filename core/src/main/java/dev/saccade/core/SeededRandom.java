@@ -12,7 +12,7 @@ public final class SeededRandom {
 
     private SeededRandom() {}
 
-    /** Returns the generator of a key; keys with the same numbers in another order differ. */
+    /** Returns the generator of a seed and key; the order of the key's numbers matters. */
     public static SplittableRandom of(long seed, long... key) {
         long state = mix(seed + 0x9E3779B97F4A7C15L);
         for (long part : key) {
@@ -21,7 +21,7 @@ public final class SeededRandom {
         return new SplittableRandom(state);
     }
 
-    /** Returns the generator of a name, such as a parameter or a layer. */
+    /** Returns the generator of a seed, a name (such as of a parameter or layer) and a key. */
     public static SplittableRandom of(long seed, String name, long... key) {
         long hash = 0xCBF29CE484222325L;
         for (int i = 0; i < name.length(); i++) {

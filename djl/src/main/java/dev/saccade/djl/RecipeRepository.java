@@ -31,7 +31,7 @@ final class RecipeRepository extends AbstractRepository {
         this.zoo = zoo;
     }
 
-    /** Returns DJL's name of a task. */
+    /** Returns DJL's application for models trained on the given targets. */
     static Application application(TargetKind targets) {
         return switch (targets) {
             case BOXES -> Application.CV.OBJECT_DETECTION;

@@ -14,7 +14,7 @@ interface ResponseFormat<P> {
     /** Returns the model type for messages, such as {@code detector}. */
     String model();
 
-    /** Returns DJL's type of a prediction. */
+    /** Returns DJL's type for predictions of the model. */
     Class<? extends JsonSerializable> type();
 
     /** Converts a prediction to arrays. {@code imageSize} is the size of the original image. */

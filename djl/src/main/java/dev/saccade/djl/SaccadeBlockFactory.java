@@ -20,7 +20,7 @@ import java.util.Optional;
 
 /**
  * Creates the block of a checkpoint, including its weights. Set DJL's option {@code hasParameter}
- * to {@code false}, because no other parameters exist.
+ * to {@code false}, because DJL must not load a parameter file.
  *
  * <p>Arguments: {@value #CHECKPOINT}, an absolute path or a file in the model folder, optional if
  * the model path is the checkpoint; {@value #RECIPE}, the name of a recipe, for checkpoints that do

@@ -23,7 +23,7 @@ public final class ServingFolder {
     private ServingFolder() {}
 
     /**
-     * Writes a folder.
+     * Writes the model folder of a checkpoint.
      *
      * @param checkpoint a run's checkpoint
      * @param folder a new or empty folder

@@ -98,7 +98,7 @@ public final class ComponentFailure {
                 .stream();
     }
 
-    /** Returns the name of the component, or the class name. */
+    /** Returns the name of the component that failed, or else its class name. */
     private static String name(List<StackTraceElement> frames) {
         return frames.stream()
                 .flatMap(ComponentFailure::classOf)

@@ -124,12 +124,12 @@ public record NameTable(
         return new NameTable(library, theirMark, ourMarks, rows, List.copyOf(names), note);
     }
 
-    /** Adds a line for users who load such checkpoints, such as a different channel order. */
+    /** Adds a line for users of the library's checkpoints, such as on their channel order. */
     public NameTable withNote(String line) {
         return new NameTable(library, theirMark, ourMarks, rows, classes, line);
     }
 
-    /** Returns whether any name differs from ours. */
+    /** Returns whether any of the other library's names differs from ours. */
     public boolean translates() {
         return !rows.isEmpty();
     }
@@ -138,7 +138,7 @@ public record NameTable(
         return isAny(names, theirMark);
     }
 
-    /** Returns whether names are ours and of this family. */
+    /** Returns whether the names are our names of this model family. */
     public boolean isOurs(Set<String> names) {
         return ourMarks.stream().allMatch(mark -> isAny(names, mark));
     }
@@ -157,7 +157,7 @@ public record NameTable(
         return new Renamed(name);
     }
 
-    /** Returns the other library's tensors for ours: several if split there, none if not stored. */
+    /** Returns the other library's tensors for our name: several if split, none if not stored. */
     public List<Renamed> toTheirs(String name) {
         List<Renamed> parts = new ArrayList<>();
         for (Row row : rows) {

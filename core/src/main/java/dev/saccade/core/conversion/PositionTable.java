@@ -15,12 +15,12 @@ public record PositionTable(NamePattern name, Method method, boolean positionsLa
         BILINEAR
     }
 
-    /** Returns a bicubically resized table whose first axis is positions. */
+    /** Returns a bicubically resized table; with two axes, it is {@code [positions, C]}. */
     public static PositionTable bicubic(String name) {
         return new PositionTable(new NamePattern(name), Method.BICUBIC, false);
     }
 
-    /** Returns a bilinearly resized table whose first axis is positions. */
+    /** Returns a bilinearly resized table; with two axes, it is {@code [positions, C]}. */
     public static PositionTable bilinear(String name) {
         return new PositionTable(new NamePattern(name), Method.BILINEAR, false);
     }

@@ -4,7 +4,7 @@ import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.OperatorLibrary;
 import dev.saccade.core.ops.script.Script;
 
-/** NCCL for collectives between GPUs; a separate library that only libtorch for CUDA loads. */
+/** NCCL for collectives between GPUs; its native library requires libtorch for CUDA. */
 final class Nccl {
 
     private static final OperatorLibrary LIBRARY =

@@ -94,7 +94,7 @@ public final class ProcessGroup implements AutoCloseable {
         return CURRENT.get();
     }
 
-    /** Runs code that communicates with other ranks, such as synchronized normalizations. */
+    /** Runs {@code body} with {@code ranks} as this thread's group, and returns its result. */
     public static <T> T with(ProcessGroup ranks, Supplier<T> body) {
         return ThreadLocals.call(CURRENT, ranks, body);
     }
@@ -220,8 +220,8 @@ public final class ProcessGroup implements AutoCloseable {
     }
 
     /**
-     * Leaves because of an error, which the other ranks receive at their next collective. An error
-     * caused by another rank is not sent again.
+     * Leaves the group because of an error, which the other ranks receive at their next collective.
+     * An error caused by another rank is not sent again.
      */
     public void fail(String reason) {
         leave(othersFailed ? "" : SPECIAL.matcher(reason).replaceAll(" "));
@@ -255,7 +255,7 @@ public final class ProcessGroup implements AutoCloseable {
         return scripts.computeIfAbsent(text, body -> Script.compile(signature, body));
     }
 
-    /** Changes arrays in place, including parameters. */
+    /** Runs a collective that changes arrays in place, including parameters. */
     private void inPlace(List<NDArray> arrays, String call) {
         String text = "ops.saccade." + call + "\nreturn x[0]";
         Script script = script("(x: List[Tensor]) -> Tensor", text);

@@ -58,7 +58,7 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
         return exitCode == IO_ERROR ? 3 : 2;
     }
 
-    /** Returns whether a user ended the rank. */
+    /** Returns whether Ctrl-C or SIGTERM ended the rank. */
     public boolean isInterruption() {
         return INTERRUPTED.contains(exitCode);
     }

@@ -54,7 +54,7 @@ public final class LabelMap {
         return stored == (short) IGNORE ? IGNORE : Short.toUnsignedInt(stored);
     }
 
-    /** Resizes like {@code INTER_NEAREST} of OpenCV: d gets pixel {@code floor(d * old / new)}. */
+    /** Resizes like OpenCV's {@code INTER_NEAREST}: pixel d copies {@code floor(d * old / new)}. */
     public LabelMap resize(Size target) {
         return target.equals(size)
                 ? this
@@ -122,9 +122,7 @@ public final class LabelMap {
         return padded.equals(size) ? this : window(0, 0, padded);
     }
 
-    /**
-     * Counts the pixels of each class; the last of {@code classes + 1} elements is {@link #IGNORE}.
-     */
+    /** Counts the pixels of each class; an additional last count is for {@link #IGNORE}. */
     public long[] histogram(int classes) {
         long[] counts = new long[classes + 1];
         for (short stored : labels) {

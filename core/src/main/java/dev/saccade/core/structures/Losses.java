@@ -28,7 +28,7 @@ public record Losses(Map<String, NDArray> terms, Map<String, NDArray> metrics) {
         metrics.forEach(Losses::requireScalar);
     }
 
-    /** Returns a value; throws a user error with the name if it is not a float32 scalar. */
+    /** Returns the given number; throws a user error if it is not a float32 scalar. */
     public static NDArray requireScalar(String name, NDArray number) {
         if (number.getDataType() != DataType.FLOAT32 || number.size() != 1) {
             throw SaccadeException.user(
@@ -42,7 +42,7 @@ public record Losses(Map<String, NDArray> terms, Map<String, NDArray> metrics) {
         this(terms, ImmutableMap.of());
     }
 
-    /** Returns all arrays, terms and metrics. */
+    /** Returns the arrays of all terms and metrics. */
     public List<NDArray> scalars() {
         return Stream.concat(terms.values().stream(), metrics.values().stream()).toList();
     }

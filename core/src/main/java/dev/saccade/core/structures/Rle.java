@@ -150,7 +150,7 @@ public final class Rle {
         return columns().crop(top, left, part);
     }
 
-    /** Resizes like {@code INTER_NEAREST} of OpenCV: d gets pixel {@code floor(d * old / new)}. */
+    /** Resizes like OpenCV's {@code INTER_NEAREST}: pixel d copies {@code floor(d * old / new)}. */
     public Rle resize(Size target) {
         checkArgument(
                 (size.area() == 0) == (target.area() == 0),

@@ -10,7 +10,7 @@ public record Size(int height, int width) {
                 (width + divisor - 1) / divisor * divisor);
     }
 
-    /** Returns the smallest size that covers both. */
+    /** Returns the smallest size that covers this size and another. */
     public Size union(Size other) {
         return new Size(Math.max(height, other.height), Math.max(width, other.width));
     }
