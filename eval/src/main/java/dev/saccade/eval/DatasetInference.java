@@ -135,7 +135,7 @@ public final class DatasetInference {
         }
     }
 
-    /** Throws if classes differ or the data set has errors; reads image headers and label maps. */
+    /** Throws if the data set has errors or other classes than the model; reads label maps. */
     public void requireNoErrors(TrainedModel<?> model) {
         requireClasses(model);
         CheckOptions options =

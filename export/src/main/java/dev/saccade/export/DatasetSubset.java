@@ -27,7 +27,7 @@ record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> ima
         return new DatasetSubset(dataset, indices, indices.stream().map(dataset::image).toList());
     }
 
-    /** Returns the first {@code count} images, only of transformed size {@code size} if present. */
+    /** Returns the first {@code count} images; with {@code size}, only of this transformed size. */
     static DatasetSubset first(
             Dataset dataset,
             ModelSpec spec,

@@ -39,7 +39,7 @@ public final class ExportCheck implements AutoCloseable {
         return program.runtime();
     }
 
-    /** Returns the largest allowed deviation of an export. */
+    /** Returns the largest allowed deviation of raw outputs at a precision. */
     public static double limit(Precision precision) {
         return switch (precision) {
             case FLOAT32 -> 1e-4;
@@ -53,7 +53,7 @@ public final class ExportCheck implements AutoCloseable {
      * Returns the largest deviation of raw outputs or logits: the largest difference divided by the
      * largest magnitude of an array. Images must be on a CPU.
      *
-     * @throws SaccadeException of kind user that names the layer, if the deviation is above a limit
+     * @throws SaccadeException of kind user naming the layer, if the result exceeds {@code limit}
      */
     public double deviation(ImageBatch batch, double limit) {
         ModelExport.Settings settings = export.settings();
@@ -115,7 +115,7 @@ public final class ExportCheck implements AutoCloseable {
                         segmenter -> segmenter.predict(batch, this::logits));
     }
 
-    /** Returns the images as the exported model expects them. */
+    /** Returns the input of the exported model: pixels if the model normalizes them. */
     private NDArray given(ImageBatch batch) {
         return normalization().map(each -> each.pixels(batch)).orElse(batch.pixels());
     }

@@ -43,7 +43,7 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
         }
     }
 
-    /** Compares raw outputs, metrics and times, and prints them. Fails if they differ too much. */
+    /** Prints deviations, metrics and times. Fails if raw outputs or metrics differ too much. */
     <P> void run(TrainedModel<P> model, PrintWriter out) {
         Precision precision = model.spec().precision();
         InferenceReader reader = new InferenceReader(List.of(model.spec().transforms()));
@@ -84,7 +84,7 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
         }
     }
 
-    /** Returns the tolerance of metrics, as rounding may change the order or class of objects. */
+    /** Returns the allowed difference of metrics; rounding may reorder or relabel objects. */
     private static double tolerance(Precision precision) {
         return switch (precision) {
             case FLOAT32 -> 0.01;
@@ -93,7 +93,7 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
         };
     }
 
-    /** Returns whether a metric is the key metric of boxes or masks. */
+    /** Returns whether a metric is {@code key}, with or without a prefix such as {@code mask_}. */
     private static boolean isKey(String name, String key) {
         return name.equals(key) || name.endsWith("_" + key);
     }

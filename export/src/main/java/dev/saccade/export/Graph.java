@@ -142,7 +142,7 @@ public record Graph(
             return new Node(operator, arguments, keywords, others);
         }
 
-        /** Returns another operator with the same results. */
+        /** Returns operator {@code other} with the same keywords and results. */
         Node as(String other, List<Argument> given) {
             return new Node(other, ImmutableList.copyOf(given), keywords, results);
         }

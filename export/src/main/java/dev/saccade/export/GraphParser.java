@@ -115,7 +115,7 @@ final class GraphParser {
         };
     }
 
-    /** Returns a string, or a number that JSON cannot represent. */
+    /** Returns the text, or the number if the text is {@code inf}, {@code -inf} or {@code nan}. */
     private static Object text(String text) {
         return switch (text) {
             case "inf" -> Double.POSITIVE_INFINITY;

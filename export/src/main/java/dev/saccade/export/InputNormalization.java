@@ -23,7 +23,9 @@ import java.util.Map;
  */
 public record InputNormalization(Normalize normalize, int divisor) {
 
-    /** Sets padding to 0 after normalization, regardless of its pixels. */
+    /**
+     * Sets normalized pixels outside {@code sizes} to 0, then pads to multiples of {@code divisor}.
+     */
     private static final ScriptTemplate PADDED =
             ScriptTemplate.of(
                     "(x: Tensor, sizes: Tensor) -> Tensor",
@@ -42,8 +44,8 @@ public record InputNormalization(Normalize normalize, int divisor) {
                     """);
 
     /**
-     * Returns the normalization of transforms. Fails if they do not end with normalization and
-     * padding.
+     * Returns the normalization and padding of transforms. Fails if they do not normalize, or if
+     * another transform, such as padding to a fixed size, must be last.
      */
     public static InputNormalization of(List<Transform> transforms) {
         Normalize normalize = null;

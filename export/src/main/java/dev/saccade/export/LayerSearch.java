@@ -27,7 +27,7 @@ record LayerSearch(ModelExport export, ExportFormat format) {
     private static final Set<String> SELECTING = Set.of("aten::topk", Graph.NMS);
     private static final int AT_ONCE = 40;
 
-    /** Returns the first deviating operator, with its weight or the last weight before it. */
+    /** Returns name, latest weight and deviation of the first operator above the limit. */
     Optional<String> find(NDList inputs, double limit) {
         Graph rerecorded = export.settings().recorder().record(inputs.get(0).getShape());
         Set<Value> recorded = Set.copyOf(rerecorded.results());

@@ -131,7 +131,7 @@ public final class ModelExport {
 
         /**
          * Returns the settings with normalization, and padding for detectors, inside the model.
-         * Fails if the transforms do not end with normalization and padding.
+         * Fails if the transforms do not normalize, or if they pad to a fixed size.
          */
         public Settings normalization(List<Transform> transforms) {
             InputNormalization last = InputNormalization.of(transforms);
@@ -142,7 +142,7 @@ public final class ModelExport {
             return new Settings(model, size, precision, normalization, version);
         }
 
-        /** Returns the number of recordings. */
+        /** Returns the number of shapes for which {@code record} records the model. */
         public int recordings() {
             return size.isPresent() ? MAX_IMAGES : EXAMPLES + LONG.size();
         }
@@ -216,7 +216,7 @@ public final class ModelExport {
         return settings;
     }
 
-    /** Returns the operators; the last outputs are raw outputs. */
+    /** Returns the operators; for detectors, the last outputs are the raw outputs. */
     Graph graph() {
         return graph;
     }
@@ -226,7 +226,7 @@ public final class ModelExport {
         write(format, graph.outputs().subList(0, outputs.size()), outputs, file);
     }
 
-    /** Opens the model with these values as outputs. */
+    /** Opens the model, exported with {@code values} as its outputs. */
     ExportedProgram open(ExportFormat format, List<Value> values) {
         List<String> names = IntStream.range(0, values.size()).mapToObj(i -> "map_" + i).toList();
         try {

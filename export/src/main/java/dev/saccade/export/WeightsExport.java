@@ -21,7 +21,7 @@ public final class WeightsExport {
 
     private WeightsExport() {}
 
-    /** Writes {@code model.safetensors} with floating-point weights of a precision. */
+    /** Writes {@code model.safetensors}; float32 weights are rounded to the precision. */
     public static void write(Path checkpoint, Path folder, Precision precision) {
         Checkpoint whole = Checkpoints.open(checkpoint);
         ModelSpec spec = ModelSpec.fromMetadata(whole.metadata(), checkpoint.toString());

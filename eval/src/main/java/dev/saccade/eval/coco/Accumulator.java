@@ -28,18 +28,18 @@ final class Accumulator {
 
     private int firstSlot;
 
-    /** Slots of the detections within the limit, by descending score. */
+    /** Slots of the detections within the current limit per image, by descending score. */
     private int[] limited;
 
     private double[] precisionAt;
     private double[] recallAt;
 
-    /** Values at the recall thresholds, [R]. */
+    /** Precision and, in {@code scoreAtRecall}, score at each recall threshold, [R]. */
     private final double[] precisionAtRecall = new double[RECALLS.length()];
 
     private final double[] scoreAtRecall = new double[RECALLS.length()];
 
-    /** Fills precision and scores, [T, R, K, A, M], and recall, [T, K, A, M]. */
+    /** Accepts the arrays to fill: precision and scores [T, R, K, A, M], recall [T, K, A, M]. */
     Accumulator(Matches matches, MetricArray precision, MetricArray recall, MetricArray scores) {
         this.matches = matches;
         this.parameters = matches.parameters;
@@ -48,7 +48,7 @@ final class Accumulator {
         this.scores = scores;
     }
 
-    /** Computes all metrics of a class. */
+    /** Computes all metrics of class {@code k} and stores them in the arrays. */
     void accumulate(int k) {
         collect(k);
         for (AreaRange area : AreaRange.values()) {

@@ -42,7 +42,7 @@ final class ClassImageIndex {
         return Arrays.copyOfRange(entries, first(cell), first(cell + 1));
     }
 
-    /** Returns the first slot of a cell, or of the next cell with entries if it is empty. */
+    /** Returns the first slot of a cell; for an empty cell, of the next cell with entries. */
     int first(int cell) {
         int low = 0;
         int high = cells.length;
@@ -57,7 +57,7 @@ final class ClassImageIndex {
         return low;
     }
 
-    /** Sorts the slots of a cell by descending score; stable. */
+    /** Sorts the entries in slots {@code from} to {@code to}, exclusive, by descending score. */
     void sort(int from, int to, IntToDoubleFunction score) {
         StableSort.descending(entries, from, to, score);
     }

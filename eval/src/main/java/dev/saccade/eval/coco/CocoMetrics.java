@@ -47,8 +47,8 @@ public final class CocoMetrics {
     /**
      * Compares detections with the ground truth; the result does not depend on {@code threads}.
      *
-     * @throws SaccadeException if classes are missing, or an image or class of a detection is
-     *     unknown
+     * @throws SaccadeException if the data set has no classes, or if a detection has an unknown
+     *     image or class, or a mask of the wrong size
      */
     public static CocoMetrics compute(
             GroundTruth groundTruth,

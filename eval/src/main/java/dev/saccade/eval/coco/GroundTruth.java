@@ -90,7 +90,7 @@ public final class GroundTruth {
         }
     }
 
-    /** Throws if classes are missing, or if detections belong to other images or classes. */
+    /** Throws if there are no classes, or if a detection has a wrong image, class or mask size. */
     public void requireMatching(CocoDetections detections) {
         int classes = classes().size();
         if (classes == 0) {

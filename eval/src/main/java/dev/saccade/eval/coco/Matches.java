@@ -114,7 +114,7 @@ final class Matches {
                 : MatchStatus.FALSE_POSITIVE;
     }
 
-    /** Returns the result of each detection at the lowest threshold. */
+    /** Returns the result of each detection at IoU 0.50; ignored if beyond the largest limit. */
     List<MatchStatus> matchStatuses() {
         MatchStatus[] matchStatuses = new MatchStatus[detections.size()];
         int rank = 0;
@@ -137,7 +137,7 @@ final class Matches {
 
         private final PairwiseIou overlap;
 
-        /** Number of objects of the cell, and their first slot. */
+        /** Number of objects of the cell; {@code firstObject} is their first slot. */
         private int objects;
 
         private int firstObject;
@@ -145,7 +145,7 @@ final class Matches {
         /** IoU of detection d with object g, at d * objects + g. */
         private double[] ious = new double[256];
 
-        /** Objects, counted before ignored ones, and the number of counted objects. */
+        /** Objects of the cell: the first {@code countedObjects} count, the others are ignored. */
         private int[] order = new int[16];
 
         private int countedObjects;
@@ -157,7 +157,7 @@ final class Matches {
             this.overlap = overlap;
         }
 
-        /** Matches the cell whose first detection is in this slot. */
+        /** Matches the cell whose first detection is in slot {@code start}. */
         void match(int start) {
             int cell = detectionCells.cell(start);
             int end = detectionCells.first(cell + 1);

@@ -38,7 +38,7 @@ public final class MetricArray {
         return values.clone();
     }
 
-    /** Returns the mean of defined values; -1 if none. {@link #ALL} selects a whole axis. */
+    /** Returns the mean of the defined values; -1 if none. {@link #ALL} averages over an axis. */
     double mean(int... block) {
         double sum = 0;
         int defined = 0;

@@ -15,7 +15,7 @@ public record ScoreCurve(
         ImmutableIntArray truePositives,
         ImmutableIntArray falsePositives) {
 
-    /** Scores have two decimals, so a recommended score can be typed exactly. */
+    /** Number of score steps: 100, so that recommended scores have at most two decimals. */
     public static final int STEPS = 100;
 
     /** Precision, recall and F1 at a minimum score. */
@@ -36,7 +36,7 @@ public record ScoreCurve(
                 counted + objects > 0 ? 2 * hits / (counted + objects) : 0);
     }
 
-    /** Returns the highest F1, on ties at the highest score; empty without true positives. */
+    /** Returns the point with the highest F1, the last on ties; empty without true positives. */
     public Optional<Point> best() {
         return objects == 0
                 ? Optional.empty()

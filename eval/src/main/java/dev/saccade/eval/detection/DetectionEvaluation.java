@@ -43,8 +43,8 @@ public record DetectionEvaluation(
     /**
      * Evaluates boxes and, if {@code masks} is true, also masks. See {@link CocoResults#read}.
      *
-     * @throws SaccadeException of kind user, if the data set has no classes, if it lacks an image
-     *     id or label, or if a mask is missing
+     * @throws SaccadeException of kind user, if the data set has no classes, or if a detection has
+     *     an unknown image or class, or lacks a mask
      */
     public static DetectionEvaluation compute(
             Dataset dataset,

@@ -128,7 +128,7 @@ public final class DetectionTables {
         return table;
     }
 
-    /** Returns the most frequent confusions. */
+    /** Returns the {@code most} most frequent pairs of confused classes. */
     public static MetricTable confusions(ConfusionMatrix matrix, int most) {
         List<Confusion> confusions = matrix.confusions().stream().limit(most).toList();
         return new MetricTable(

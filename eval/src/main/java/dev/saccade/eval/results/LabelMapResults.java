@@ -71,9 +71,9 @@ final class LabelMapResults implements Dataset {
     }
 
     /**
-     * Pairs label maps by relative path; throws if there are none or an annotation is missing.
+     * Pairs label maps by relative path; throws without results or if an annotation is missing.
      *
-     * @param reduceZeroLabel whether 0 means no class; by default true if no result contains 0
+     * @param reduceZeroLabel whether 0 means no class; by default, if only annotations contain 0
      */
     static LabelMapResults find(Path results, Path annotations, Optional<Boolean> reduceZeroLabel) {
         SortedMap<String, Path> found = maps(results);

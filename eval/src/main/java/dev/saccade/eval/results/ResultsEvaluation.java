@@ -95,7 +95,7 @@ public record ResultsEvaluation(
         }
     }
 
-    /** Warns if boxes look like corners, fractions or percentages. */
+    /** Adds notes if boxes look like corners or fractions, or scores like percentages. */
     private static void noteUnits(List<String> notes, Dataset dataset, CocoDetections found) {
         Map<Long, Integer> widths = new HashMap<>();
         dataset.images().forEach(image -> widths.put(image.id(), image.size().width()));

@@ -75,7 +75,7 @@ public final class PixelConfusionMatrix {
         return classes;
     }
 
-    /** Returns the number of pixels of one class predicted as another. */
+    /** Returns the number of pixels of class {@code truth} predicted as {@code predicted}. */
     public long count(int truth, int predicted) {
         return counts[truth * (classes + 1) + predicted];
     }

@@ -44,7 +44,7 @@ public final class SegmentationReport {
                 .with("boundary_IoU", classes.stream().map(SegmentationClassMetrics::boundaryIou));
     }
 
-    /** Returns the most frequent confusions. */
+    /** Returns the {@code most} most frequent pairs of confused classes. */
     static MetricTable confusions(SegmentationEvaluation evaluation, int most) {
         List<Confusion> confusions = evaluation.confusions().stream().limit(most).toList();
         return new MetricTable(

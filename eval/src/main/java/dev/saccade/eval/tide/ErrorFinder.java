@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
-/** Finds the {@link DetectionError} of each false positive, and AP without errors of a type. */
+/** Finds the {@link DetectionError} of each false positive, and AP if one type is fixed. */
 final class ErrorFinder {
 
     /** Minimum IoU of a match. */
@@ -35,10 +35,10 @@ final class ErrorFinder {
     private final BitSet matched = new BitSet();
     private final DetectionError[] errors;
 
-    /** Object that a detection would match after the fix, by detection. */
+    /** By detection: unmatched object that it would match with correct class and location. */
     private final int[] targets;
 
-    /** Highest-scoring detection that would match an object after the fix, by object. */
+    /** By object: highest-scoring detection with this object in {@code targets}. */
     private final int[] fixers;
 
     ErrorFinder(
@@ -78,7 +78,7 @@ final class ErrorFinder {
                                 .count());
     }
 
-    /** Returns AP as if all errors of a type were fixed. */
+    /** Returns AP as if all errors of type {@code fixed} were fixed; the real AP if empty. */
     double averagePrecision(Optional<DetectionError> fixed) {
         int classes = groundTruth.classes().size();
         int[] objects = new int[classes];
@@ -116,7 +116,7 @@ final class ErrorFinder {
         }
     }
 
-    /** Returns whether no detection matches an object, even after a fix. */
+    /** Returns whether no detection matches an object, even with class or location fixed. */
     private boolean missed(int object) {
         return !groundTruth.crowd(object) && !matched.get(object) && fixers[object] == NONE;
     }
@@ -143,7 +143,7 @@ final class ErrorFinder {
         return detections.label(detection) == groundTruth.label(object);
     }
 
-    /** Returns the accepted object with the highest IoU; the first on ties. */
+    /** Returns the non-crowd object of a kind with the highest IoU; the first on ties. */
     private int best(int detection, int[] objects, IntPredicate kind) {
         int best = NONE;
         double bestIou = 0;

@@ -38,8 +38,8 @@ final class DetectionOperators {
     }
 
     /**
-     * Shifts boxes of different groups apart, as in {@link dev.saccade.core.ops.vision.Nms}. ONNX
-     * returns one list for all images, which is then split by image.
+     * Writes NMS. Boxes of different groups are shifted apart, as in {@link
+     * dev.saccade.core.ops.vision.Nms}; the result of ONNX for all images is split by image.
      */
     private static List<String> nms(Operator op) {
         List<Long> sizes = op.node().value(1).sizes();

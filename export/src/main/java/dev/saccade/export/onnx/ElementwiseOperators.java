@@ -11,7 +11,7 @@ import dev.saccade.export.Graph.Argument;
 /** Element-wise operators. */
 final class ElementwiseOperators {
 
-    /** Operators with the same inputs in ONNX. */
+    /** ONNX operators with the same inputs, by libtorch operator. */
     private static final ImmutableMap<String, String> SAME =
             ImmutableMap.<String, String>builder()
                     .put("aten::neg", "Neg")
@@ -78,7 +78,7 @@ final class ElementwiseOperators {
         return op.add(type, op.tensor(0, op.type()), value(op, 1));
     }
 
-    /** Returns a tensor or number converted to the type of the result. */
+    /** Returns the tensor or number at a position, converted to the type of the result. */
     private static String value(Operator op, int place) {
         return op.optional(place).isPresent() ? op.tensor(place, op.type()) : op.scalar(place);
     }

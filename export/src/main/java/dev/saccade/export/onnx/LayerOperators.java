@@ -107,7 +107,7 @@ final class LayerOperators {
         return op.cast(normal, DataType.FLOAT, op.type());
     }
 
-    /** Instance normalization over groups, then scale and shift per channel. */
+    /** Writes instance normalization over groups, then scale and shift per channel. */
     private static String groupNorm(Operator op) {
         long groups = op.integer(1);
         String shape = op.size(op.tensor(0), 0, op.axes(0));

@@ -72,7 +72,7 @@ final class OnnxGraph {
         return List.copyOf(node.getOutputList());
     }
 
-    /** Names an output of the graph. */
+    /** Adds output {@code name} with the given value. */
     void name(String value, String name) {
         graph.addNode(
                 NodeProto.newBuilder()

@@ -44,7 +44,7 @@ public final class OnnxWriter {
                     .put("prim::ListUnpack", op -> op.tensors(0))
                     .buildOrThrow();
 
-    /** One name per tensor, several per list of tensors. */
+    /** ONNX names: one per tensor, one per element of a list of tensors. */
     private final Map<Value, List<String>> names = new HashMap<>();
 
     private final Graph source;

@@ -79,7 +79,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return transpose(tensor, order);
     }
 
-    /** Returns the integers from 0 to an exclusive end, {@code []} int64. */
+    /** Returns the integers from 0 to {@code end}, exclusive; {@code end} is {@code []} int64. */
     String range(String end) {
         return add("Range", index(0), end, index(1));
     }
@@ -154,7 +154,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
                 && literal.value() == null;
     }
 
-    /** Returns integers that do not depend on the image size. */
+    /** Returns the integers of a list argument; fails if one depends on the image size. */
     List<Long> integers(int place) {
         return items(place).stream().map(item -> (Long) literal(item)).toList();
     }
@@ -213,7 +213,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
                 : add(expression.isRemainder() ? "Mod" : "Div", number, ints(expression.divisor()));
     }
 
-    /** Returns the sizes of a range of axes. */
+    /** Returns the sizes of axes {@code from} to {@code to}, exclusive, as an int64 vector. */
     String size(String tensor, int from, int to) {
         return add("Shape", List.of(tensor), attribute("start", from), attribute("end", to));
     }
@@ -232,7 +232,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return parts.size() == 1 ? parts.get(0) : add("Concat", parts, attribute("axis", axis));
     }
 
-    /** Returns a number in the type of the result. */
+    /** Returns the number at a position as {@code []} in the type of the result. */
     String scalar(int place) {
         return scalar(place, type());
     }

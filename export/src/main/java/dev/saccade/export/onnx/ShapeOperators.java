@@ -144,7 +144,7 @@ final class ShapeOperators {
                 op.tensors(0).stream().map(part -> op.unsqueeze(part, axis)).toList(), axis);
     }
 
-    /** libtorch pads from the last axis, start and end together; ONNX lists starts, then ends. */
+    /** Pads; libtorch lists (start, end) pairs from the last axis, ONNX all starts, then ends. */
     private static String padded(Operator op) {
         int axes = op.axes(0);
         List<Argument> pads = op.items(1);
