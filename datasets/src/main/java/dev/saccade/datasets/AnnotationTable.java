@@ -49,7 +49,7 @@ public record AnnotationTable(
             return annotation(label, SegmentationCodec.unpack(outline));
         }
 
-        /** Returns the annotation without its outline, which is faster. */
+        /** Returns the annotation with a label, without its outline, which is slow to unpack. */
         public Annotation withoutOutline(int label) {
             return annotation(label, new Segmentation.None());
         }
@@ -66,7 +66,7 @@ public record AnnotationTable(
         }
     }
 
-    /** Returns the images by id; if an id occurs twice, its first image. */
+    /** Returns the images by id; the first one if an id occurs twice. */
     public Map<Long, ImageRow> imagesById() {
         Map<Long, ImageRow> byId = new HashMap<>();
         images.forEach(image -> byId.putIfAbsent(image.id, image));

@@ -11,9 +11,9 @@ import java.util.List;
  *
  * @param depth how much of each image file is read
  * @param targets targets to train, which must be labeled
- * @param semanticClasses number of classes of the semantic head that trains on label maps, if any
+ * @param semanticClasses maximum number of label map classes; 0 if the model needs no label maps
  * @param transforms transforms of the images, for object sizes in the model input; empty if unknown
- * @param files receives the files, to compare several data sets
+ * @param files receives all images and label maps, to compare several data sets
  * @param threads number of files read in parallel
  * @param onImage called after each image by the calling thread, to show progress
  */
@@ -38,12 +38,12 @@ public record CheckOptions(
         transforms = List.copyOf(transforms);
     }
 
-    /** Creates options for any number of semantic classes. */
+    /** Creates options for any number of semantic classes, without transforms and files. */
     public CheckOptions(Depth depth, TargetKind targets, int threads, Runnable onImage) {
         this(depth, targets, LabelMap.MAX_CLASSES, List.of(), CheckedFiles.NONE, threads, onImage);
     }
 
-    /** Creates options that decode pixels, or read only headers. */
+    /** Creates options that decode pixels if {@code decode}, and otherwise read only headers. */
     public CheckOptions(boolean decode, TargetKind targets, int threads, Runnable onImage) {
         this(decode ? Depth.PIXELS : Depth.HEADERS, targets, threads, onImage);
     }

@@ -23,9 +23,9 @@ import java.util.Set;
  * ClassBalancedDataset}).
  *
  * <p>The repeat factor of a class in a fraction {@code f} of the images is {@code max(1, sqrt(t /
- * f))}; an image occurs as often as the largest factor of its classes, rounded up. Fractions count
- * trained objects and crowds of images used in training; other images occur once. Repetitions are
- * consecutive and augmented independently.
+ * f))}; an image occurs as often as the largest factor of its classes, rounded up. {@code f} is a
+ * fraction of the images used in training; usable objects and crowds count. Other images occur
+ * once. Repetitions are consecutive and augmented independently.
  */
 public final class ClassBalancedDataset implements Dataset {
 
@@ -40,8 +40,8 @@ public final class ClassBalancedDataset implements Dataset {
      * Wraps a data set.
      *
      * @param oversampleThreshold {@code t}; classes in a smaller fraction of the images are rare
-     * @param filterEmptyGt whether images without objects occur once; otherwise they count as a
-     *     class
+     * @param filterEmptyGt whether images without objects occur once; otherwise they count as one
+     *     more class
      */
     @Component(NAME)
     public record Config(

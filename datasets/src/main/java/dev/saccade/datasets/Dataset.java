@@ -58,7 +58,7 @@ public interface Dataset {
         return label + 1L;
     }
 
-    /** Returns the images; called once per image, so return an existing list. */
+    /** Returns the images; called for each access to an image, so return an existing list. */
     List<ImageFile> images();
 
     /** Returns the number of label map classes of an object data set; 0 without label maps. */

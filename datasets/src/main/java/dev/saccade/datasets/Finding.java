@@ -25,7 +25,7 @@ public record Finding(Severity severity, String file, String subject, String mes
     /** The rest of a message after the file: line and column, if known, and the problem. */
     private static final Pattern PLACE = Pattern.compile("((?::\\d+)*):? ?(.*)", Pattern.DOTALL);
 
-    /** Shortens texts from untrusted files. */
+    /** Shortens subject and message, which may be from untrusted files. */
     public Finding {
         subject = shortened(subject);
         message = shortened(message);
@@ -39,7 +39,7 @@ public record Finding(Severity severity, String file, String subject, String mes
         return new Finding(Severity.ERROR, file, subject, message);
     }
 
-    /** Converts the exception for an unusable file, whose message names the file. */
+    /** Creates an error from an exception, without the file at the start of its message. */
     public static Finding error(String file, SaccadeException problem) {
         String message = problem.getMessage();
         String named = Printable.line(file);

@@ -28,7 +28,7 @@ import java.util.stream.Stream;
  * @param targets objects in pixels of the image; masks, if any, have the padded size
  * @param labels class of every pixel of the padded size, for label maps
  * @param normalization applied when the sample is written
- * @param rejected whether another image replaces it, see {@link Transform#needsOtherSamples}
+ * @param rejected whether another image replaces this one, see {@link Transform#needsOtherSamples}
  */
 public record Sample(
         Mat image,
@@ -94,7 +94,7 @@ public record Sample(
                 image.rowRange(0, image.rows()), info, targets, labels, normalization, rejected);
     }
 
-    /** Sets the normalization, which is applied by {@link #write}. */
+    /** Returns the sample with a normalization, which {@link #write} applies. */
     public Sample withNormalization(Normalization later) {
         return new Sample(image, info, targets, labels, Optional.of(later), rejected);
     }
@@ -110,7 +110,7 @@ public record Sample(
                 rejected);
     }
 
-    /** Rejects this sample; another image replaces it, see {@link Transform#needsOtherSamples}. */
+    /** Returns the sample as rejected; it is replaced, see {@link Transform#needsOtherSamples}. */
     public Sample reject() {
         return new Sample(image, info, targets, labels, normalization, true);
     }

@@ -29,12 +29,12 @@ public interface Transform extends ComponentConfig {
      */
     Sample apply(Sample sample, SplittableRandom random);
 
-    /** Applies the transform; {@code others} have passed the preceding transforms. */
+    /** Applies the transform; {@code others} returns samples after the preceding transforms. */
     default Sample apply(Sample sample, SamplePool others, SplittableRandom random) {
         return apply(sample, random);
     }
 
-    /** Returns whether it uses other samples or rejects some, so it only works in training. */
+    /** Returns whether this step uses other samples or rejects some; only allowed in training. */
     default boolean needsOtherSamples() {
         return false;
     }
@@ -44,7 +44,7 @@ public interface Transform extends ComponentConfig {
         return false;
     }
 
-    /** Returns why it does not support these targets; empty (the default) if it does. */
+    /** Returns why this step does not support the targets; empty (the default) if it does. */
     default Optional<String> incompatibility(TargetKind targets) {
         return Optional.empty();
     }
@@ -62,8 +62,8 @@ public interface Transform extends ComponentConfig {
     /**
      * Applies several steps to a sample; consumes it, even on failure.
      *
-     * @throws SaccadeException of kind user that names the step, if its result is inconsistent or
-     *     it needs other samples
+     * @throws SaccadeException of kind user that names the step, if the result of a step is
+     *     inconsistent or the step needs other samples
      */
     static Sample applyAll(List<Transform> steps, Sample sample, SplittableRandom random) {
         return applyAll(steps, sample, SamplePool.NONE, random);

@@ -26,7 +26,7 @@ record PairedFiles(Path root, FileSet images, FileSet labels) {
 
     private static final int MAX_SHOWN = 5;
 
-    /** A folder of files with a suffix, and the config keys of both. */
+    /** A folder of files with a suffix, and the config keys of folder and suffix. */
     record FileSet(String key, Path folder, String suffixKey, String suffix) {
 
         private Path file(String stem) {

@@ -70,7 +70,7 @@ public final class DataFolder {
                 .withSettings("data");
     }
 
-    /** Describes what exists in place of a missing file; empty if its folder is missing, too. */
+    /** Describes what exists instead of a missing file; empty if both folders above are missing. */
     public static String alternativeTo(Path missing) {
         Path path = missing.toAbsolutePath().normalize();
         Path folder = path.getParent();

@@ -13,9 +13,9 @@ import java.util.Set;
 /**
  * Structure of a JSON file, used to recognize annotation formats.
  *
- * @param list whether it is a list, not an object
+ * @param list whether the file is a list, not an object
  * @param keys keys of the object, or of the first object in the list
- * @param inner keys of the first object in the object, if any
+ * @param inner keys of the first object nested in the object, if any
  */
 public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
 

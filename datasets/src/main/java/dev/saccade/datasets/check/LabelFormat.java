@@ -57,7 +57,7 @@ public final class LabelFormat {
         }
     }
 
-    /** Returns the format of a file that is not JSON despite its name. */
+    /** Returns the format of a file that is not JSON despite its name; empty if unknown. */
     public static Optional<String> guessNonJson(Path file) {
         try {
             return guessFromStart("", start(file));

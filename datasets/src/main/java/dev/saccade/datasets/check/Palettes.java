@@ -80,7 +80,7 @@ final class Palettes {
         return uses.stream().mapToInt(Use::files).sum();
     }
 
-    /** Returns the first index with different colors; ignores the end, which encoders may omit. */
+    /** Returns the first index with different colors; encoders may omit colors at the end. */
     private static OptionalInt difference(Use one, Use other) {
         for (int i = 0; i < Math.min(one.colors.size(), other.colors.size()); i++) {
             if (!one.colors.get(i).equals(other.colors.get(i))) {

@@ -33,7 +33,7 @@ public final class CocoFiles {
 
     private CocoFiles() {}
 
-    /** Returns the files with objects; skips COCO's captions and keypoints. */
+    /** Returns the annotation files with objects; skips COCO's captions and keypoints. */
     public static List<Path> ofObjects(List<Path> files) {
         List<Path> all =
                 files.stream()
@@ -47,8 +47,8 @@ public final class CocoFiles {
     }
 
     /**
-     * Returns the folder that contains the images of a file. If file names repeat across folders,
-     * prefers the folder next to the file, or with a similar name.
+     * Returns the folder that contains the images of an annotation file. If file names repeat
+     * across folders, prefers the folder next to the annotation file, or with a similar name.
      *
      * @param folders folders of the data set, candidates besides the folder of the file
      * @throws SaccadeException of kind user, if the file is not in COCO's format, no folder has its

@@ -151,7 +151,7 @@ final class JsonFields {
                 : wrong("a number");
     }
 
-    /** Reads true, false, null or a number, which is true unless 0. */
+    /** Reads true, false, null (as false) or a number (as true unless 0). */
     Optional<Boolean> truth() throws IOException {
         return switch (parser.currentToken()) {
             case VALUE_TRUE -> Optional.of(true);

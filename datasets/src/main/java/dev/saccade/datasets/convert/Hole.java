@@ -85,7 +85,7 @@ public final class Hole {
         return borders.stream().<Outline>map(Outline.Ring::new).toList();
     }
 
-    /** Returns the smallest border around a hole; borders are sorted by area, largest first. */
+    /** Returns the index of the smallest border around a hole, or -1; large borders are first. */
     private static int enclosing(List<double[]> borders, double[] hole) {
         for (int i = borders.size() - 1; i >= 0; i--) {
             Area outside = area(List.of(new Outline.Ring(hole)));
@@ -98,7 +98,7 @@ public final class Hole {
         return -1;
     }
 
-    /** Connects a border and a hole at their nearest corners. */
+    /** Returns a ring that connects a border and a hole at their nearest corners. */
     private static double[] join(double[] border, double[] hole) {
         int from = 0;
         int to = 0;

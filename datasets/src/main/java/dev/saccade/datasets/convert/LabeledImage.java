@@ -42,7 +42,7 @@ public record LabeledImage(
     private static final Pattern COPY =
             Pattern.compile("(?:.*/)?([^/]+)\\.rf\\.[0-9A-Za-z_-]{8,}(?:\\.[^./]+)?");
 
-    /** Sets an empty source from the name. */
+    /** Derives an empty source from the name. */
     public LabeledImage {
         objects = ImmutableList.copyOf(objects);
         findings = ParsedImage.limited(findings);
@@ -54,7 +54,7 @@ public record LabeledImage(
         return findings.stream().anyMatch(Finding::isError);
     }
 
-    /** Returns whether it belongs to a split; training is the default. */
+    /** Returns whether the image belongs to a split; training is the default. */
     public boolean isIn(Split other) {
         return split.orElse(Split.TRAIN) == other;
     }

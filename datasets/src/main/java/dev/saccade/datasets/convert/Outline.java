@@ -7,7 +7,7 @@ import dev.saccade.datasets.Annotation;
 /** A shape on an image, in pixels from its upper left corner. */
 public sealed interface Outline {
 
-    /** Returns the polygon, {@code x0, y0, x1, y1, ...}. */
+    /** Returns the corners, {@code x0, y0, ...}; throws unless a box or polygon in pixels. */
     default double[] points() {
         throw new IllegalStateException("not a polygon");
     }
@@ -82,7 +82,7 @@ public sealed interface Outline {
         }
     }
 
-    /** An object in COCO's format; only its id and label are replaced. */
+    /** An object in COCO's format, kept except for its id and label. */
     record Labeled(Annotation object) implements Outline {}
 
     /** A mask of a part of the image. */

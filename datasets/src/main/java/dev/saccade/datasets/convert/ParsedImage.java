@@ -104,13 +104,13 @@ public final class ParsedImage implements Reporter {
         return findings;
     }
 
-    /** Keeps the first 100 findings, and the number of the rest. */
+    /** Keeps the first 100 findings, and the number of the rest; returns this image. */
     public ParsedImage limitFindings() {
         findings = new ArrayList<>(limited(findings));
         return this;
     }
 
-    /** Returns the first 100 findings by line, and the number of the rest. */
+    /** Returns the first 100 findings by line, and a finding with the number of the rest. */
     static List<Finding> limited(List<Finding> findings) {
         List<Finding> sorted =
                 findings.stream().sorted(Comparator.comparing(ParsedImage::line)).toList();

@@ -19,7 +19,7 @@ import java.util.Optional;
  * Metadata of an image file, read without decoding pixels. Lengths in the file are not trusted: no
  * memory is allocated for them, and every step moves forward in the file.
  *
- * <p>Only this class determines the orientation; decoders do not. It is the first orientation in
+ * <p>Only this class determines the orientation; decoders do not. The orientation is the first in
  * the first EXIF data before the pixels of a JPEG, in a chunk {@code eXIf} with a valid checksum of
  * a PNG, or in the first directory of a TIFF. Unreadable values and values outside of 1 to 8 mean
  * upright. This equals {@code cv2} for usual files, and careful viewers and Pillow's {@code
@@ -31,7 +31,7 @@ import java.util.Optional;
  * @param channels values per pixel; 1 for palette indices
  * @param bits bits per value
  * @param orientation EXIF orientation, 1 to 8; 1 is upright
- * @param fault why it cannot be decoded, such as a missing end; empty if no fault is known yet
+ * @param fault why decoding is impossible, such as a missing end; empty if no fault is known yet
  * @param warnings about ignored or completed parts of the file, such as further pages
  */
 public record ImageHeader(
@@ -78,9 +78,9 @@ public record ImageHeader(
     /**
      * Reads the header of a file.
      *
-     * @param file its name, for messages
+     * @param file name of the file, for messages
      * @param bytes the whole file
-     * @throws SaccadeException if it is empty, not a supported image, or has no readable header
+     * @throws SaccadeException if the file is empty, not a supported image, or has no valid header
      */
     public static ImageHeader read(String file, byte[] bytes) {
         if (bytes.length == 0) {

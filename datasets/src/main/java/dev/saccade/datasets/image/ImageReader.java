@@ -33,7 +33,7 @@ public final class ImageReader {
 
     private static final int MAX_BYTES = 1 << 30;
 
-    /** Limit of nearly black images: 4096 of 65535, with the lower eight bits dropped. */
+    /** A 16-bit image is nearly black if all values, reduced to 8 bits, are below this. */
     private static final int NEARLY_BLACK = 16;
 
     private static final int MAX_TIFF_CHANNELS = 4;
@@ -143,7 +143,7 @@ public final class ImageReader {
      * the pixels.
      *
      * @param warnings receives warnings that only decoding reveals, without the name of the file
-     * @throws SaccadeException if it is damaged; names the file
+     * @throws SaccadeException if the image is damaged; names the file
      */
     public static Mat decode(
             String file, ImageHeader header, byte[] bytes, Consumer<String> warnings) {

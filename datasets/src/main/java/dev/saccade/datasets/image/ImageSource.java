@@ -57,14 +57,14 @@ public final class ImageSource {
     }
 
     /**
-     * Sets the maximum number of pixels of files and bytes, by default {@link
+     * Returns this source with a maximum number of pixels of files and bytes, by default {@link
      * ImageInfo#MAX_PIXELS}. A pixel takes three bytes, and three more in each drawn copy.
      */
     public ImageSource maxPixels(long most) {
         return new ImageSource(name, pixels, most, warnings);
     }
 
-    /** Sets the receiver of warnings, by default the log; messages do not name the file. */
+    /** Returns this source with a receiver of warnings (default: the log), which name no file. */
     public ImageSource warnings(Consumer<String> receiver) {
         return new ImageSource(name, pixels, maxPixels, requireNonNull(receiver, "receiver"));
     }
@@ -83,7 +83,7 @@ public final class ImageSource {
         return of("image of " + encoded.length + " bytes", encoded);
     }
 
-    /** Creates a source from the bytes of a file, named in messages; does not copy them. */
+    /** Creates a source from the bytes of a file, with a name for messages; does not copy them. */
     public static ImageSource of(String name, byte[] encoded) {
         requireNonNull(encoded, "encoded");
         return encoded(name, (most, warnings) -> ImageReader.read(name, encoded, most, warnings));
@@ -96,7 +96,7 @@ public final class ImageSource {
 
     /**
      * Creates a source from a JDK image, which is converted like files: 16 bits become 8, palettes
-     * become colors, alpha is dropped. It must not change until it has been used.
+     * become colors, alpha is dropped. The image must not change until it has been read.
      */
     public static ImageSource of(BufferedImage image) {
         requireNonNull(image, "image");
@@ -113,7 +113,7 @@ public final class ImageSource {
         return of("Mat of " + image.rows() + "x" + image.cols(), image);
     }
 
-    /** Creates a source from an OpenCV image, named in messages; see {@link #of(Mat)}. */
+    /** Creates a source from an OpenCV image, with a name for messages; see {@link #of(Mat)}. */
     public static ImageSource of(String name, Mat image) {
         requireNonNull(image, "image");
         return decoded(name, () -> bgr(name, image));
@@ -147,7 +147,7 @@ public final class ImageSource {
      * Returns the pixels, [H, W, 3] BGR uint8. The caller frees them, and must not change them, as
      * they may be shared.
      *
-     * @throws SaccadeException if it is not a usable image; the message names it
+     * @throws SaccadeException if the source is not a usable image; names the source
      */
     public Mat read() {
         return pixels.read(maxPixels, warnings);

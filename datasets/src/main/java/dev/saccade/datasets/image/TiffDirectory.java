@@ -42,10 +42,10 @@ final class TiffDirectory {
     private static final int ICC_LAB = 9;
     private static final int ITU_LAB = 10;
 
-    /** Maximum tile area in multiples of the image area, as whole tiles are decoded. */
+    /** Maximum total tile area in multiples of the image area, as whole tiles are decoded. */
     private static final int MAX_TIMES_TILED = 4;
 
-    /** Tile area that is always allowed, for small images. */
+    /** Total tile area that is always allowed, for small images. */
     private static final long MAX_TILE_PIXELS = 1 << 24;
 
     private static final int MAGIC = 42;
@@ -191,7 +191,7 @@ final class TiffDirectory {
         return big ? 20 : 12;
     }
 
-    /** Returns the offset of the first entry with a tag within the file. */
+    /** Returns the offset of the first entry with a tag; -1 if the file has none. */
     private int find(int tag) {
         long available = Math.min(entries, (tiff.limit() - start) / entryLength());
         for (int i = 0; i < available; i++) {

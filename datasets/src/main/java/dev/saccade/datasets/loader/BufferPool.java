@@ -61,8 +61,8 @@ final class BufferPool {
     }
 
     /**
-     * Returns the values as an array on the device of a manager; on CPUs it shares the buffer's
-     * memory. After the first GPU, all further memory is pinned.
+     * Returns the values as an array on the device of a manager; on CPUs the array shares the
+     * buffer's memory. After the first copy to a GPU, all further memory is pinned.
      */
     NDArray array(Buffer buffer, Shape shape, NDManager manager) {
         if (manager.getDevice().isGpu()) {

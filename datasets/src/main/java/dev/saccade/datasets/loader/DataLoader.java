@@ -129,7 +129,7 @@ public final class DataLoader<B> implements AutoCloseable {
     /**
      * Creates a loader of images at some indices, one by one.
      *
-     * @param positions in the data set
+     * @param positions indices of the images in the data set
      * @param reader prepares the images
      */
     public static DataLoader<InferenceInput> testing(

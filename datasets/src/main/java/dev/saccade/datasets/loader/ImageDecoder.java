@@ -18,7 +18,7 @@ final class ImageDecoder {
 
     private ImageDecoder() {}
 
-    /** Reads an image of a data set without targets; throws if its size is not as declared. */
+    /** Reads an image of a data set, but no targets; throws if its size is not as declared. */
     static Sample read(ImageFile image) {
         return Sample.of(decode(image), info(image), Instances.empty());
     }

@@ -63,7 +63,7 @@ record ColorJitter(int saturation, int brightness, int contrast, int sharpness) 
         return (int) (sum / (pixels.length / 3.0) + 0.5);
     }
 
-    /** Smooths pixels with a 3x3 kernel with center weight 5; the border is unchanged. */
+    /** Returns the pixels smoothed by a 3x3 kernel of center weight 5, except for the border. */
     private static byte[] smoothed(byte[] pixels, Size size) {
         byte[] smooth = pixels.clone();
         int row = 3 * size.width();

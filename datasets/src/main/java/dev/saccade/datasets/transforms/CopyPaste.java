@@ -111,7 +111,7 @@ public record CopyPaste(
         return picked;
     }
 
-    /** Pastes chosen objects of another sample, which is not changed. */
+    /** Pastes the objects at the chosen indices of another sample, which is not changed. */
     public Sample paste(Sample sample, Sample other, int... chosen) {
         Size size = sample.info().size();
         Instances pasted = fit(withMasks(other).select(chosen), other.info().size(), size);
@@ -178,7 +178,7 @@ public record CopyPaste(
         return new Size(Math.min(a.height(), b.height()), Math.min(a.width(), b.width()));
     }
 
-    /** Removes a region from objects, and shrinks their boxes. */
+    /** Removes a region from objects, drops covered objects, and shrinks the boxes of the rest. */
     private Instances remaining(Instances objects, Rle region) {
         if (objects.size() == 0) {
             return objects;

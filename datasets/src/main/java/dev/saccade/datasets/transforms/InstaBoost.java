@@ -79,7 +79,7 @@ public record InstaBoost(
             return new Size(y2 - y1, x2 - x1);
         }
 
-        /** Returns the warp of this group; groups near an edge of the image stay there. */
+        /** Returns the warp of this group; groups near an image edge never move away from it. */
         SplineWarp warp(Move move, Size image) {
             boolean left = x1 < NEAR_EDGE;
             boolean right = x2 > image.width() - NEAR_EDGE;
@@ -266,7 +266,7 @@ public record InstaBoost(
         return alpha;
     }
 
-    /** Returns the mask of polygons through the middles of the pixel edges along its border. */
+    /** Redraws a mask as polygons through the middles of the pixel edges along its border. */
     private static Rle outlined(Rle mask) {
         List<double[]> polygons = Contours.trace(mask).stream().map(InstaBoost::middles).toList();
         return polygons.isEmpty() ? mask : Rle.fromPolygons(mask.size(), polygons);

@@ -17,7 +17,7 @@ import java.util.SplittableRandom;
  *
  * @param size minimum height and width; longer edges are kept. If empty, the data's {@code
  *     crop_size} in training, or else multiples of {@code divisor}
- * @param divisor both edges become multiples of it if no size is set
+ * @param divisor both edges become multiples of this number if no size is set
  */
 @Component("pad")
 public record Pad(@Default("[]") List<Integer> size, @Default("32") int divisor)

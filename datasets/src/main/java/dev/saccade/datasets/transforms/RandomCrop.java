@@ -31,7 +31,7 @@ import java.util.SplittableRandom;
  *     this fraction of the pixels with a class, or all pixels are ignored
  * @param recomputeBbox whether boxes of objects with masks become the tightest around the cropped
  *     masks; drops objects without pixels
- * @param allowNegativeCrop whether crops without objects and crowds are trained on as background;
+ * @param allowNegativeCrop whether crops without objects or crowds are trained on as background;
  *     otherwise another image replaces them. No effect on label maps
  */
 @Component("random_crop")
@@ -165,7 +165,7 @@ public record RandomCrop(
         return (int) Math.min(edge, size.get(axis));
     }
 
-    /** Interpolates between the minimum and the full edge; {@code between} is in 0..1. */
+    /** Returns a side from its minimum ({@code between} 0) to all of {@code edge} (1). */
     private int scaledEdge(int edge, int axis, double between) {
         double least = size.get(axis);
         return Math.max(1, (int) (edge * (least + between * (1 - least)) + 0.5));

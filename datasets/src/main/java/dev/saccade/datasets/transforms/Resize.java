@@ -140,8 +140,8 @@ public record Resize(
     }
 
     /**
-     * Returns the largest size with the same aspect ratio that fits, rounded like mmcv's {@code
-     * rescale_size}.
+     * Returns the largest size with the image's aspect ratio that does not exceed the long and
+     * short edge, given in any order; rounded like mmcv's {@code rescale_size}.
      */
     public static Size fit(Size image, int edge, int otherEdge) {
         int longEdge = Math.max(image.height(), image.width());

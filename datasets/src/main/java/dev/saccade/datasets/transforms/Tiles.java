@@ -51,7 +51,7 @@ public record Tiles(List<Integer> size, double overlap, boolean whole) {
         return new Tiles(size, fraction, whole);
     }
 
-    /** Sets whether detectors also predict the whole image. */
+    /** Returns these tiles, with detectors also predicting the whole image if {@code enabled}. */
     public Tiles whole(boolean enabled) {
         return new Tiles(size, overlap, enabled);
     }

@@ -19,8 +19,8 @@ import java.util.stream.Collectors;
 
 /**
  * Locates the images of a COCO annotation file in one folder, {@code base} with a trailing slash.
- * If several folders contain the images, it is the nearest to the annotation file, so {@code
- * cam2/annotations.json} never uses {@code cam1/images/0.jpg}.
+ * If several folders contain the images, {@code base} is the nearest to the annotation file, so
+ * {@code cam2/annotations.json} never uses {@code cam1/images/0.jpg}.
  */
 record CocoImages(SourceFolder folder, String base) {
 

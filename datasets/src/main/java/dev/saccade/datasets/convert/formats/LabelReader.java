@@ -12,7 +12,7 @@ interface LabelReader {
     /** Returns all labels of a folder; faults are reported, not thrown. */
     SourceLabels read(ConversionContext context);
 
-    /** Returns whether a folder is in this format, if no single file reveals the format. */
+    /** Returns whether a folder is in this format; false for formats detected by file. */
     default boolean detects(SourceFolder folder) {
         return false;
     }

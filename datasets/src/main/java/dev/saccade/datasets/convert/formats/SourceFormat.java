@@ -48,7 +48,7 @@ public enum SourceFormat {
         return title;
     }
 
-    /** Detects the formats of a folder. */
+    /** Returns the formats detected in a folder. */
     public static List<SourceFormat> in(Path folder) {
         SourceFolder source = SourceFolder.list(folder, finding -> {});
         Set<String> guesses = new HashSet<>();

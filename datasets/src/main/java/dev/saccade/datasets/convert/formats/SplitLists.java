@@ -79,7 +79,7 @@ final class SplitLists {
         return lists.splits;
     }
 
-    /** Returns the file of each id nearest to the list, since ids repeat across years of VOC. */
+    /** Returns for each id the file nearest to the list, since years of VOC repeat ids. */
     private static Map<String, String> nearest(
             String list, ImmutableListMultimap<String, String> filesById) {
         Map<String, String> files = new HashMap<>();

@@ -115,7 +115,9 @@ final class VocReader implements LabelReader {
             return parsed.limitFindings();
         }
 
-        /** Returns the image with the name of the file; otherwise the image named in the file. */
+        /**
+         * Returns the image with the name of the label file, or else the image named in the file.
+         */
         private Optional<String> image() {
             String stem = SourceFolder.baseName(file);
             String parent = SourceFolder.parent(file);

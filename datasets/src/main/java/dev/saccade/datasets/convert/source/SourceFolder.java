@@ -153,9 +153,9 @@ public final class SourceFolder {
     }
 
     /**
-     * Returns the file or folder that a path in labels refers to: the longest suffix of it that
-     * exists, relative to the folder of the labels or to the root. So paths of another machine,
-     * such as {@code C:\work\birds\images\a.jpg}, and {@code ../train/images} are found. Without an
+     * Returns the file or folder that a path in labels refers to: the longest end of the path that
+     * exists, relative to the folder of the labels or the root. So paths of another machine, such
+     * as {@code C:\work\birds\images\a.jpg}, and {@code ../train/images} are found. Without an
      * exact match, returns the only file with the same {@link NameKey}.
      *
      * @param from the folder that the path is relative to, see {@link #parent}

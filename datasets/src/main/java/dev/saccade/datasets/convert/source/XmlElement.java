@@ -157,7 +157,7 @@ public final class XmlElement {
         return children.stream().filter(child -> child.name.equals(childName)).toList();
     }
 
-    /** Returns the stripped text of the descendant at a path of names, without its children. */
+    /** Returns the stripped text at a path of names, without nested text; empty if missing. */
     public String text(String... path) {
         return child(path).map(element -> element.text.toString().strip()).orElse("");
     }
