@@ -175,14 +175,14 @@ final class CheckCommand extends BaseCommand {
         }
     }
 
-    /** Checks the data sets of a training, with a progress bar. */
+    /** Checks the data sets of a training run with a progress bar; returns the reports. */
     static DataReports check(Training training, boolean decode) {
         try (Progress progress = new Progress("check", -1, " images")) {
             return training.check(decode, progress::step);
         }
     }
 
-    /** Checks the data sets of a training; prints findings and throws if there are errors. */
+    /** Checks the data sets of a training run; if there are errors, prints findings and throws. */
     static DataReports requireNoErrors(Training training, PrintWriter err, String fault) {
         DataReports reports = check(training, false);
         if (reports.hasErrors()) {

@@ -79,7 +79,7 @@ final class ComputeOptions {
         return ProcessGroup.current().device(device().orElse(Devices.AUTO));
     }
 
-    /** Returns the config overrides of these options. */
+    /** Returns {@code key=value} config overrides for the chosen device and precision. */
     List<String> overrides() {
         return Stream.concat(
                         device().map(text -> "device=" + text).stream(),

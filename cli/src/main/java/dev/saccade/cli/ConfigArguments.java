@@ -58,7 +58,7 @@ final class ConfigArguments {
         return named().filter(path -> PathKind.find(path) == PathKind.RUN);
     }
 
-    /** Returns the folder of images given instead of a config; rejects config options with it. */
+    /** Returns the image folder given instead of a config; rejects --data and --set with it. */
     Optional<Path> folder() {
         boolean isFolder = named().map(PathKind::find).filter(DATA_FOLDERS::contains).isPresent();
         if (isFolder && (!overrides.isEmpty() || data.root().isPresent())) {
@@ -136,7 +136,7 @@ final class ConfigArguments {
         return Training.of(bind());
     }
 
-    /** Applies short options after {@code --set}. */
+    /** Adds short options, which take precedence over {@code --set}. */
     void override(ShortOptions options) {
         shortOptions = options;
     }

@@ -50,7 +50,7 @@ record ConvertibleFolder(Path path, SourceFormat format) {
         return formats.stream().map(SourceFormat::title).collect(Collectors.joining(", "));
     }
 
-    /** Reads the labels; prints a summary and notes. */
+    /** Reads and returns the labels; prints a summary and notes. */
     SourceLabels read(BaseCommand command) {
         SourceLabels labels;
         try (Progress progress = new Progress("read labels", -1, " images")) {
@@ -66,7 +66,7 @@ record ConvertibleFolder(Path path, SourceFormat format) {
         return labels;
     }
 
-    /** Returns the shell command that converts the folder. */
+    /** Returns the shell command that converts the folder; {@code isChosen} adds --format. */
     String convertCommand(boolean isChosen) {
         String ending =
                 format.labelsPixels()

@@ -162,7 +162,7 @@ final class EvalCommand extends BaseCommand {
         }
     }
 
-    /** Rejects model options if results of a file are evaluated. */
+    /** Rejects options that need a model; requires {@code --results}. */
     private void requireNoModel() {
         Problems problems = new Problems();
         if (named.isPresent()) {

@@ -59,7 +59,7 @@ final class ExportCommand extends BaseCommand {
         }
     }
 
-    /** Enough images to compare a metric. */
+    /** Default number of images to compare metrics on. */
     private static final int IMAGES = 50;
 
     @Mixin private RunArgument run;

@@ -272,7 +272,7 @@ final class PredictCommand extends BaseCommand {
         }
     }
 
-    /** Predicts videos and the list; returns the number of errors, which are logged. */
+    /** Predicts videos and the image list; returns the number of errors, which are logged. */
     private long frames(
             ImageInputs found,
             long listed,

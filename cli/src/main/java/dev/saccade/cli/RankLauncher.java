@@ -26,7 +26,7 @@ final class RankLauncher {
     /** Environment variable with the process id of the launcher. */
     private static final String LAUNCHER = "SACCADE_LAUNCHER";
 
-    /** Number of CPU threads of libtorch per process. */
+    /** Environment variable with the number of CPU threads of libtorch per process. */
     private static final String THREADS = "OMP_NUM_THREADS";
 
     /** Time for ranks to finish a step and save a checkpoint before they are killed. */

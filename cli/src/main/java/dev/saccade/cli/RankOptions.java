@@ -28,7 +28,7 @@ import java.util.function.Function;
 /** Options of commands that run on several ranks. */
 final class RankOptions {
 
-    /** Detects typing errors; tests use more ranks than processors. */
+    /** Limit that catches typos; above the processor count, because tests use more ranks. */
     private static final int MAX_PROCESSES =
             Math.max(8, 4 * Runtime.getRuntime().availableProcessors());
 
@@ -68,7 +68,7 @@ final class RankOptions {
         return count.isPresent();
     }
 
-    /** Returns whether all ranks run on this machine. */
+    /** Returns whether this process starts all ranks on this machine. */
     boolean isSingleMachine() {
         return isLauncher() && first(RankEnvironment.WORLD_SIZE) == count.orElseThrow();
     }
@@ -155,9 +155,7 @@ final class RankOptions {
         return left;
     }
 
-    /**
-     * Runs work as one of the ranks, or alone. If it fails, the other ranks fail with its message.
-     */
+    /** Runs work as one rank, or alone; returns the result. An error also fails the other ranks. */
     <T> T run(Function<ProcessGroup, T> work) {
         RankLauncher.exitWithLauncher();
         Duration patience = Duration.ofSeconds(timeout);

@@ -50,7 +50,7 @@ final class RunArgument {
         return PathKind.find(run) == PathKind.IMAGE ? "; put the images after RUN" : nearbyRun();
     }
 
-    /** Suggests a run or checkpoint near the given path. */
+    /** Returns a suggestion of a run or checkpoint near the given path, or an empty string. */
     private String nearbyRun() {
         Path name = run.toAbsolutePath().normalize().getFileName();
         String stem = name == null ? "" : name.toString().replaceFirst("\\.ya?ml$", "");
@@ -62,7 +62,7 @@ final class RunArgument {
                 .orElse("");
     }
 
-    /** Returns the name of the run's folder or of the file. */
+    /** Returns the file name of the run folder or checkpoint. */
     String name() {
         return run.toAbsolutePath().normalize().getFileName().toString();
     }
@@ -79,7 +79,7 @@ final class RunArgument {
         return Files.isRegularFile(run) ? run.toAbsolutePath().resolve("../..").normalize() : run;
     }
 
-    /** Rejects detection options for a segmenter. */
+    /** Rejects the given options, which need a detector, if the model is a segmenter. */
     void requireOptionsFor(TrainedModel<?> model, CommandSpec command, String... options) {
         if (model.match(detector -> true, segmenter -> false)) {
             return;

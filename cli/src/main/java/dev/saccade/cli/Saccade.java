@@ -121,7 +121,7 @@ public final class Saccade extends BaseCommand {
             rejectAssignments(arguments);
             return new CommandLine.RunLast().execute(arguments);
         } catch (OutOfMemoryError | LinkageError e) {
-            // The exception handler is not called for errors.
+            // picocli calls its exception handler for an Exception, but not for an Error.
             CommandLine command = arguments.commandSpec().commandLine();
             throw new CommandLine.ExecutionException(command, e.toString(), e);
         }

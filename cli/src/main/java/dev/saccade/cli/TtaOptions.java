@@ -161,7 +161,7 @@ final class TtaOptions {
         return edges;
     }
 
-    /** Parses {@code WIDTHxHEIGHT}, or one number for a square. */
+    /** Parses {@code WIDTHxHEIGHT}, or one number for a square; empty if malformed. */
     static Optional<List<Integer>> edges(String text) {
         Matcher edges = EDGES.matcher(text);
         if (!edges.matches()) {

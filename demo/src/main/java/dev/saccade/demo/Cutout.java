@@ -25,7 +25,7 @@ final class Cutout {
     private final int width;
     private final int height;
 
-    /** The visible pixels. */
+    /** The object with its visible pixels, which objects placed above it reduce. */
     SceneObject object;
 
     /** Coverage of each pixel, 0 to 1. */
@@ -76,12 +76,12 @@ final class Cutout {
         return Rle.encode(size, mask);
     }
 
-    /** Takes the index of a pixel in the cutout and in the image. */
+    /** Accepts the index of a pixel in the cutout ({@code from}) and in the image ({@code to}). */
     interface PixelVisitor {
         void visit(int from, int to);
     }
 
-    /** Visits the shifted pixels that are inside the image. */
+    /** Shifts the cutout and visits its pixels inside the image. */
     void forEachPixel(int shiftX, int shiftY, Size size, PixelVisitor visitor) {
         for (int from = 0; from < cover.length; from++) {
             int x = left + shiftX + from % width;

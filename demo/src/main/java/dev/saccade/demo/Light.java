@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
  * A soft light source above the table, and ambient light.
  *
  * @param to direction to the light source
- * @param half direction of the strongest highlight
+ * @param half surface normal with the strongest highlight
  * @param lost fraction of each channel missing in shadows
  */
 record Light(Vec to, Vec half, Vec direct, Vec ambient, Vec lost) {

@@ -10,7 +10,7 @@ import java.util.SplittableRandom;
 import java.util.function.DoubleBinaryOperator;
 
 /**
- * An object that fits into the unit circle; radii are fractions of the image height.
+ * An object that fits into the unit circle; radii are fractions of the shorter image edge.
  *
  * @param thickness height above the table in radii; determines the shadow
  * @param outline signed distance to the outline, negative inside

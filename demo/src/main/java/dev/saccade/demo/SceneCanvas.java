@@ -55,7 +55,7 @@ final class SceneCanvas {
         }
     }
 
-    /** Returns the shadow of each pixel, 0 to 1: the object swept away from the light. */
+    /** Returns the darkness of the shadow at each pixel, 0 to 1, without blur. */
     private float[] castShadow(Cutout cutout) {
         float[] shadow = new float[Math.toIntExact(size.area())];
         int steps = 1 + (int) Math.ceil(cutout.lift());

@@ -22,7 +22,7 @@ record Table(Noise noise, Vec color, Vec second, double pattern) {
         {0xB9B6B0, 0x7F7C78, 0x5F6468, 0x3A3E42, 0xD9D6D0, 0x9A948C, 0xA39382, 0x6E6154}
     };
 
-    /** Samples a table; coordinates are in image heights, right and down. */
+    /** Samples a table; coordinates point right and down, 1 is the shorter image edge. */
     static Surface.Texture sample(SplittableRandom random) {
         int kind = random.nextInt(PALETTES.length);
         Noise noise = new Noise(random);

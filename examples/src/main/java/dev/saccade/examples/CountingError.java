@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.IntStream;
 
-/** Negative mean error of the object count per image, and the fraction of correct counts. */
+/** Negated mean absolute error of object counts, and the fraction of images counted right. */
 public final class CountingError implements Evaluator<Instances> {
 
     private static final long UNSEEN = -1;

@@ -15,7 +15,7 @@ public record BrowsePage(
         List<Entry> images,
         List<String> findings) {
 
-    /** Allows pictures in the folder of the page only. */
+    /** Image sources allowed by the content security policy: own server and local files. */
     private static final String IMAGE_SOURCES = "'self' file:";
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -35,8 +35,8 @@ public record BrowsePage(
     }
 
     /**
-     * An image with the class indices of its labels. Files are relative to the page; empty if
-     * missing.
+     * An image with the class indices of its labels. {@code picture} and {@code thumbnail} are
+     * paths relative to the page, or empty.
      */
     public record Entry(
             String name,
@@ -102,7 +102,7 @@ public record BrowsePage(
         out.close().close();
     }
 
-    /** Returns the data as JSON that is safe inside a script element. */
+    /** Returns class names and images as JSON that is safe inside a script element. */
     private String data() {
         List<String> names = classes.stream().map(Printable::line).toList();
         return JSON.valueToTree(List.of(names, images.stream().map(Entry::row).toList()))

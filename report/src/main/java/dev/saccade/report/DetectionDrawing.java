@@ -51,7 +51,7 @@ final class DetectionDrawing {
         out.close();
     }
 
-    /** Reuses the image of the ground truth, so that the page embeds it only once. */
+    /** Writes predictions over the ground truth image {@code id}, which the page embeds once. */
     void writePredictions(String id) {
         open("found", "Predictions for " + example.name());
         out.empty("use", "href", "#" + id);

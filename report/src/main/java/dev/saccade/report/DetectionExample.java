@@ -47,7 +47,7 @@ public record DetectionExample(
                 missed);
     }
 
-    /** Returns the classes with masks. */
+    /** Returns the class index of each object with a mask. */
     @Override
     public IntStream legend() {
         return Stream.of(truth, predictions)
@@ -77,7 +77,7 @@ public record DetectionExample(
         return (int) Arrays.stream(truthScores()).filter(score -> score < threshold).count();
     }
 
-    /** Returns the score of the detection of each labeled object, -1 for missed objects. */
+    /** Returns the score of the detection matched with each labeled object, or -1 if missed. */
     double[] truthScores() {
         double[] scores = new double[truth.size()];
         Arrays.fill(scores, -1);
@@ -92,7 +92,7 @@ public record DetectionExample(
 
     /**
      * Matches each detection, highest score first, with the unmatched object of its class with the
-     * highest IoU, at least 0.5. Returns the object indices, or -1.
+     * highest IoU, at least 0.5. Returns the object index of each detection, or -1.
      */
     int[] matches() {
         int[] matches = new int[predictions.size()];

@@ -15,7 +15,7 @@ public sealed interface Example permits DetectionExample, SegmentationExample {
 
     String name();
 
-    /** Returns the error score by which the report sorts images. */
+    /** Returns an error score, higher for worse images; ignores detections below the threshold. */
     double errors(double threshold);
 
     /** Returns a summary such as "3 correct, 1 false positive, 0 missed". */

@@ -14,7 +14,7 @@ public record FactList(List<Fact> facts) implements Block {
             this(name, value, "");
         }
 
-        /** Formats a fraction from 0 to 1, or "n/a" if it is negative. */
+        /** Returns a fact with a fraction from 0 to 1, or "n/a" if the fraction is negative. */
         public static Fact ofFraction(String name, double fraction, String note) {
             return new Fact(name, fraction < 0 ? "n/a" : Text.format("%.3f", fraction), note);
         }

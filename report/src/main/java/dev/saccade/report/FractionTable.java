@@ -5,7 +5,7 @@ import dev.saccade.models.draw.ClassColors;
 
 import java.util.List;
 
-/** A table of numbers from 0 to 1 with bars; with class colors if rows are {@code ofClasses}. */
+/** A table of numbers from 0 to 1 with bars; {@code ofClasses} adds class colors to names. */
 public record FractionTable(List<String> heads, List<Row> rows, boolean ofClasses)
         implements Block {
 

@@ -116,7 +116,7 @@ final class LineChartWriter {
         return chart.hasRunningMean() ? runningMean(series.y()) : series.y();
     }
 
-    /** Draws the line; a point without neighbors becomes a dot. */
+    /** Returns the SVG path of a curve; a point without neighbors becomes a dot. */
     private String path(List<Double> xs, List<Double> ys) {
         StringBuilder path = new StringBuilder();
         boolean pen = false;
@@ -143,7 +143,7 @@ final class LineChartWriter {
         return points.toString().strip();
     }
 
-    /** Returns the distance to the next drawn point; the last point is always drawn. */
+    /** Returns how many points to advance to the next drawn point; the last is always drawn. */
     private static int stride(int length, int at) {
         int stride = 1 + (length - 1) / MAX_POINTS;
         boolean beforeLast = at < length - 1 && at + stride > length - 1;
@@ -151,7 +151,7 @@ final class LineChartWriter {
     }
 
     /**
-     * Returns the mean over a window of 1/20 of the curve around each drawn point; gaps stay gaps.
+     * Returns the mean over 1/20 of the curve around each drawn point; NaN elsewhere and at gaps.
      * Windows are summed separately, so that a spike affects no other window.
      */
     private static List<Double> runningMean(List<Double> values) {

@@ -53,7 +53,7 @@ public record Report(String title, String subtitle, List<Fact> headline, List<Se
         out.close();
     }
 
-    /** Returns the CSS variable for a color {@code 0xRRGGBB}. */
+    /** Returns the CSS declaration that sets the color {@code 0xRRGGBB} of an element. */
     static String style(int rgb) {
         return Text.format("--c:#%06x", rgb);
     }

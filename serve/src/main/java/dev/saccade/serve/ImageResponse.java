@@ -11,7 +11,7 @@ import dev.saccade.models.PredictionJson;
 import java.util.List;
 import java.util.Map;
 
-/** JSON entry of one image: {@link PredictionJson} entries, or a problem, which may be null. */
+/** Response for one image: entries of {@link PredictionJson}, or a problem (null on success). */
 record ImageResponse(String image, Map<String, Object> entries, Problem problem) {
 
     static ImageResponse of(

@@ -165,7 +165,7 @@ final class PredictionQueue implements AutoCloseable {
                         });
     }
 
-    /** Returns the longest waiting image and others that fit into its batch; may be empty. */
+    /** Returns the image that has waited longest and images to batch with it, or an empty list. */
     private List<Decoded> nextBatch() {
         List<Decoded> batch = new ArrayList<>();
         synchronized (waiting) {
@@ -236,7 +236,7 @@ final class PredictionQueue implements AutoCloseable {
                         : exception(failure));
     }
 
-    /** Returns user errors as they are; logs internal errors and hides their details. */
+    /** Returns the error for the client; logs internal errors and hides their details. */
     private static Problem.HttpException exception(Throwable failure) {
         boolean memory = OutOfMemory.reason(failure).isPresent();
         if (!memory

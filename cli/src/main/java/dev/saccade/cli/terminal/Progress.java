@@ -42,7 +42,7 @@ public final class Progress implements dev.saccade.core.ProgressBar {
         this(task, 0, total, unit);
     }
 
-    /** Starts a bar with finished steps. */
+    /** Starts a bar with {@code done} finished steps. */
     public Progress(String task, long done, long total, String unit) {
         ProgressBarBuilder builder =
                 new ProgressBarBuilder()

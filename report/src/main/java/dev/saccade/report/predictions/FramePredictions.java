@@ -42,7 +42,7 @@ public final class FramePredictions implements AutoCloseable {
     private final OutputStream file;
     private long faults;
 
-    /** Predicts the first of every N frames or images, with at most {@code maxPixels} pixels. */
+    /** Predicts one of {@code every} frames or images, each with at most {@code maxPixels}. */
     public record Settings(int every, long maxPixels, BooleanSupplier stopped) {}
 
     /**
@@ -165,7 +165,7 @@ public final class FramePredictions implements AutoCloseable {
         output.log.accept("saccade: " + fault);
     }
 
-    /** Counts the images in a list; rejects images inside the output folder. */
+    /** Returns the number of images in a list; rejects images inside the output folder. */
     public static long count(Path list, Path out) {
         try (BufferedReader reader = reader(list);
                 Stream<String> names = names(reader)) {
@@ -179,7 +179,7 @@ public final class FramePredictions implements AutoCloseable {
         try {
             OutputFolder.checkOutside(out, Path.of(name));
         } catch (InvalidPathException e) {
-            // Reported when the image is read.
+            // The error is reported when the image is read.
             return;
         }
     }

@@ -15,7 +15,7 @@ public final class ImageWarnings {
 
     private final Map<String, Images> images = new LinkedHashMap<>();
 
-    /** Returns the image, with its warnings collected here. */
+    /** Returns the image source, set up to add its warnings to this collection. */
     ImageSource of(ImageSource image) {
         return image.warnings(warning -> add(warning, new Images(image.name(), 1)));
     }

@@ -47,7 +47,7 @@ public final class PredictionSummary {
         return images;
     }
 
-    /** Returns the number of objects, or of classes for a segmenter. */
+    /** Returns text such as "3 objects", or "3 classes" for a segmenter. */
     public String text() {
         return isDetector ? Count.of(objects, "object") : Count.of(labels.size(), "class");
     }

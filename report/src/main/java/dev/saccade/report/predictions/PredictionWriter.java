@@ -23,7 +23,7 @@ import java.util.Map;
 public record PredictionWriter(
         TrainedModel<?> model, Pictures pictures, ScoreThresholds thresholds) {
 
-    /** Uses the recommended score of the model. */
+    /** Creates a writer that uses the model's recommended score thresholds. */
     public PredictionWriter(TrainedModel<?> model, Pictures pictures) {
         this(
                 model,

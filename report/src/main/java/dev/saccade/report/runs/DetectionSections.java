@@ -46,10 +46,10 @@ public final class DetectionSections {
     private DetectionSections() {}
 
     /**
-     * Returns the sections of an evaluation.
+     * Returns the headline, examples and sections of an evaluation.
      *
-     * @param score initial minimum score if none is recommended
-     * @param examples maximum number of images
+     * @param score score threshold if the evaluation recommends none
+     * @param examples maximum number of example images
      */
     public static TaskMetrics collect(
             Dataset dataset, DetectionEvaluation evaluation, double score, int examples) {

@@ -34,7 +34,7 @@ public record Latency(double decode, double preprocess, double inference) {
                 model.predict(input);
                 inferred.add((System.nanoTime() - ready) / 1e6);
                 decoded.add((read - start) / 1e6);
-                // The reader decodes the image again.
+                // Subtract decoding, because the reader decodes the image again.
                 preprocessed.add(Math.max(0, (ready - read) - (read - start)) / 1e6);
             }
         }

@@ -57,7 +57,7 @@ public final class RunComparison {
                         new Section("Training", "", Charts.of(RunCurves.of(names, events)))));
     }
 
-    /** Returns the headline metrics of each run in a column. */
+    /** Returns a section with a column of headline metrics per run. */
     private Section results() {
         long sets =
                 runs.stream()
@@ -78,7 +78,7 @@ public final class RunComparison {
                 table("Metric", columns, values -> true, "n/a"));
     }
 
-    /** Returns a table with a column per run and a row per key whose values pass a test. */
+    /** Returns a row for each key whose values pass a test; {@code none} fills missing values. */
     private TextTable table(
             String head,
             List<Map<String, String>> columns,
@@ -110,7 +110,7 @@ public final class RunComparison {
         return values;
     }
 
-    /** Returns the settings that differ. */
+    /** Returns a section with the settings that differ between runs. */
     private Section settings() {
         List<Map<String, String>> configs = runs.stream().map(RunComparison::settings).toList();
         TextTable different =

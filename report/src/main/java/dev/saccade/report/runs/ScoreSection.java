@@ -35,7 +35,7 @@ final class ScoreSection {
                         "best F1; precision %.2f, recall %.2f", best.precision(), best.recall()));
     }
 
-    /** Returns the recommended threshold of each class, and F1 over the threshold. */
+    /** Returns a section with the recommended threshold of each class and curves of F1. */
     static Section section(ScoreCurves curves) {
         String common = curves.best().map(best -> Text.format(COMMON, best.score())).orElse("");
         List<FractionTable.Row> rows = new ArrayList<>();

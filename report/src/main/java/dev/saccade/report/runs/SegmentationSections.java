@@ -53,7 +53,7 @@ public final class SegmentationSections {
         this.dataset = dataset;
     }
 
-    /** Returns the sections of an evaluation; predicts the example images again. */
+    /** Returns headline, examples and sections; predicts the example images again. */
     public static TaskMetrics collect(
             Segmenter segmenter, Dataset dataset, SegmentationEvaluation evaluation, int examples) {
         Map<String, Double> values = evaluation.values();
