@@ -180,7 +180,8 @@ public final class Elsa extends Layer {
     }
 
     /**
-     * Maps {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]} as in all released models.
+     * Returns a layer from {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]}, as in all
+     * released models.
      */
     private static Layer convolutions(int queries, int weights, int groups, Config config) {
         Geometry spread =

@@ -70,7 +70,7 @@ final class LinGloDownSampling {
         }
     }
 
-    /** Padded, non-overlapping patches with absolute positions. */
+    /** Returns an embedding of padded, non-overlapping patches with absolute positions. */
     private static Layer patches(Config config, int stage) {
         int in = stage == 0 ? 3 : config.channels(stage - 1);
         int out = config.channels(stage);

@@ -62,7 +62,7 @@ abstract class StagedTransformer extends Backbone {
         }
     }
 
-    /** Requires heads to divide the channels of their stage. */
+    /** Requires the number of heads of each stage to divide its channels. */
     static void checkHeads(List<Integer> heads, List<Integer> channels) {
         for (int s = 0; s < STAGES; s++) {
             Checks.require(

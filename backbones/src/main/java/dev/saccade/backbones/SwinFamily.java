@@ -61,12 +61,12 @@ abstract class SwinFamily extends StagedTransformer {
                 .inRange("mlp_ratio", mlpRatio, 0.1, 100);
     }
 
-    /** Requires heads to divide the channels of their stage. */
+    /** Requires the number of heads of each stage to divide its channels. */
     static void checkHeads(List<Integer> heads, int embedDim) {
         checkHeads(heads, List.of(embedDim, 2 * embedDim, 4 * embedDim, 8 * embedDim));
     }
 
-    /** Requires heads to divide their channels, and windows to fit into memory. */
+    /** Requires numbers of heads to divide the channels, and windows to fit into memory. */
     static void checkHeads(List<Integer> heads, int embedDim, int windowSize) {
         checkHeads(heads, embedDim);
         long tokens = (long) windowSize * windowSize;
@@ -84,7 +84,7 @@ abstract class SwinFamily extends StagedTransformer {
                 });
     }
 
-    /** Adds the stem, and blocks that differ in attention only. */
+    /** Adds the stem, transformer blocks with the given attention, and the patch merging. */
     final void addBlocks(Config config, BlockFactory attention) {
         addStages(
                 config,

@@ -21,12 +21,12 @@ public enum Norm {
         this.type = type;
     }
 
-    /** Returns a 3x3 convolution with ReLU that keeps the size. */
+    /** Returns a 3x3 convolution that keeps the size, with normalization and ReLU. */
     public ConvModule conv(int in, int out) {
         return conv(in, out, 3);
     }
 
-    /** Returns a convolution with odd kernel size and ReLU that keeps the size. */
+    /** Returns a convolution with odd kernel size that keeps the size, with norm and ReLU. */
     public ConvModule conv(int in, int out, int kernel) {
         Geometry geometry = new Geometry(in, out, kernel).padding(kernel / 2);
         return type.map(norm -> ConvModule.normRelu(geometry, norm))

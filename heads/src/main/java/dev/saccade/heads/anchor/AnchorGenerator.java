@@ -164,7 +164,7 @@ public final class AnchorGenerator {
 
     /**
      * Returns the height and width, in cells, of the part of a level that covers a padded image;
-     * other cells are not trained.
+     * training ignores all other cells.
      */
     public Size validGrid(int level, Size grid, Size padded) {
         int stride = strides.get(level);

@@ -116,10 +116,7 @@ public final class AnchorGrid {
         }
     }
 
-    /**
-     * Returns the positions of a level's anchors inside the border. Runs on the host to not stall a
-     * GPU.
-     */
+    /** Returns the positions of anchors inside a border; uses the host to not stall a GPU. */
     private NDArray insidePositions(int level, Size valid, int start, Border border) {
         Boxes cell = generator.baseAnchors(level);
         int stride = generator.stride(level);

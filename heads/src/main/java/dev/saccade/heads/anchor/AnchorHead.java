@@ -63,7 +63,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
      * @param centerOffset anchor center offset within a cell, in strides: 0 in most of
      *     mmdetection's recipes, 0.5 for the cell center
      * @param regDecodedBbox whether {@code loss_bbox} compares decoded boxes
-     * @param allowedBorder how far trained anchors may extend beyond the image, in pixels;
+     * @param allowedBorder how far anchors to train on may extend beyond the image, in pixels;
      *     negative: no limit
      */
     public record Settings(
@@ -250,7 +250,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
                 "loss_cls", clsLoss(maps, targets), "loss_bbox", bboxLoss(maps, targets, weights));
     }
 
-    /** Returns the summed classification loss of the trained anchors of one level. */
+    /** Returns the classification loss of one level, summed over the anchors to train on. */
     protected final NDArray clsLoss(NDList maps, AnchorTargets.Level targets) {
         ClassificationLoss loss = settings.lossCls();
         NDArray logits = rows(maps.get(0), clsOutChannels());

@@ -23,7 +23,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
      * Targets of one level, concatenated over the images.
      *
      * @param labels {@code [N * H * W * A]} int32 class; C for background
-     * @param labelWeights {@code [N * H * W * A]} float32: 1 for trained anchors, else 0
+     * @param labelWeights {@code [N * H * W * A]} float32: 1 for anchors to train on, else 0
      * @param positives [P] indices of the positive anchors, ascending
      * @param anchors {@code [P, 4]} corners of the positive anchors
      * @param boxes {@code [P, 4]} their ground-truth boxes; for fillers, the anchors
@@ -117,7 +117,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
                     return (starts, torch.where(there, ends, starts))
                     """);
 
-    /** Joins the targets of all images; the background label is C. */
+    /** Joins the targets of all images; {@code background} is the background label C. */
     static AnchorTargets join(AnchorGrid grid, List<ImageTargets> images, int background) {
         NDList all =
                 JOIN.with(Map.of("background", background))

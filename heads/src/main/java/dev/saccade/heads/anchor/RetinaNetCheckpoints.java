@@ -15,7 +15,7 @@ import java.util.List;
 final class RetinaNetCheckpoints {
 
     /**
-     * {@code retinanet_resnet50_fpn} in old and new files; new names are in the first rows.
+     * New and old names of {@code retinanet_resnet50_fpn}; the row of a new name precedes the old.
      * torchvision's FCOS has the same backbone and FPN names.
      */
     private static final NameTable TORCHVISION =

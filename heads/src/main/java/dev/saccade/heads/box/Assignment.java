@@ -62,7 +62,7 @@ public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
         return Functional.eq(gtInds, 0);
     }
 
-    /** Prepends the objects as priors, each assigned to itself. */
+    /** Returns a copy with the objects prepended as priors, each assigned to itself. */
     public Assignment withObjects(GtInstances objects) {
         NDManager manager = gtInds.getManager();
         int k = objects.size();

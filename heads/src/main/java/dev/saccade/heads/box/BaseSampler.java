@@ -26,7 +26,7 @@ public interface BaseSampler extends ComponentConfig {
         return num();
     }
 
-    /** Returns whether ground-truth boxes are added to proposals; never applies to anchors. */
+    /** Returns whether to add ground-truth boxes to the proposals; ignored for anchors. */
     default boolean addGtAsProposals() {
         return false;
     }

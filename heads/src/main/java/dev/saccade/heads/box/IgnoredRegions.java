@@ -9,7 +9,7 @@ import dev.saccade.core.ops.script.ScriptTemplate;
 import java.util.Map;
 
 /**
- * Finds priors in ignored regions; such priors are not trained.
+ * Finds priors in ignored regions, which are excluded from training.
  *
  * @param iofThr minimum intersection over foreground (IoF), exclusive; 0 or less disables this
  * @param ofPriors whether the foreground is the prior, instead of the region

@@ -32,7 +32,7 @@ public record ImageMetas(NDArray limits, Optional<NDArray> scale, Optional<NDArr
         return new ImageMetas(sizes.concat(sizes, 1), Optional.empty(), Optional.empty());
     }
 
-    /** Copies the metas of a batch to a device. */
+    /** Returns the metas of a batch, copied to the device of the manager. */
     public static ImageMetas of(NDManager manager, List<ImageInfo> images) {
         float[] numbers = new float[COLUMNS * images.size()];
         for (int n = 0; n < images.size(); n++) {
@@ -57,7 +57,7 @@ public record ImageMetas(NDArray limits, Optional<NDArray> scale, Optional<NDArr
                 flipped);
     }
 
-    /** Returns the metas of each view, as a batch of one image. */
+    /** Returns the metas of each view of an image, each as a batch of one. */
     public static List<ImageMetas> ofViews(NDManager manager, List<ImageInfo> images) {
         return images.stream().map(image -> of(manager, List.of(image))).toList();
     }

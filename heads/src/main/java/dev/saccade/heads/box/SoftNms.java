@@ -15,17 +15,17 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * Soft-NMS (Bodla et al. 2017), like mmcv's {@code soft_nms} and {@code batched_nms} even in ties.
+ * Soft-NMS (Bodla et al. 2017), like mmcv's {@code soft_nms} and {@code batched_nms}, even in ties.
  *
  * <p>Runs in Java in float32 after one copy to the host. As in mmcv, the first selected box may
  * score less than {@code min_score}. Zero-area boxes overlap nothing; in mmcv their scores become
  * NaN.
  *
  * @param scoreThr minimum initial score, exclusive
- * @param iouThreshold minimum IoU of overlapping boxes; unused by {@code gaussian}
+ * @param iouThreshold minimum IoU for a score to decay; unused by {@code gaussian}
  * @param minScore drops boxes whose decayed score is smaller
  * @param offset added to widths and heights, in pixels: 1 for inclusive integer corners
- * @param splitThr with at least this many boxes per image, classes are processed one by one
+ * @param splitThr processes classes one by one from this many scores above {@code score_thr}
  * @param classAgnostic whether boxes decay scores of other classes; only below {@code split_thr}
  */
 @Component("soft_nms")
@@ -169,7 +169,7 @@ public record SoftNms(
             }
         }
 
-        /** Returns the kept pairs, best first, and stores their scores. */
+        /** Returns the kept pairs, best first; writes their scores to {@code scores}. */
         int[] select(int max, float[] scores) {
             int temporary = end;
             int count = 0;

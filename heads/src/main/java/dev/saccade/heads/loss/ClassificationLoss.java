@@ -12,7 +12,7 @@ public interface ClassificationLoss extends ComponentConfig {
      *
      * @param logits {@code [N, K]} float32, K = {@link #outChannels}
      * @param labels {@code [N]} int32 in [0, C]; C is background
-     * @param weights {@code [N]} float32; 0 for boxes that are not trained
+     * @param weights {@code [N]} float32; 0 for boxes excluded from training
      */
     NDArray sum(NDArray logits, NDArray labels, NDArray weights);
 

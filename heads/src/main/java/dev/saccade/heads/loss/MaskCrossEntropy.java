@@ -26,7 +26,7 @@ public record MaskCrossEntropy(double lossWeight) {
      * @param logits {@code [N, C, H, W]}
      * @param targets {@code [N, H, W]} in [0, 1]
      * @param labels {@code [N]} integers
-     * @param weights {@code [N]} 0 for masks that are not trained
+     * @param weights {@code [N]} 0 for masks excluded from training
      */
     public NDArray sum(NDArray logits, NDArray targets, NDArray labels, NDArray weights) {
         NDArray sum =

@@ -99,7 +99,7 @@ public final class HtcHead extends TwoStageHead {
 
         @Override
         public CheckpointRules checkpointRules() {
-            // Some files contain this layer even for heads without information flow.
+            // Some files contain conv_res even for heads without information flow.
             return TwoStageHead.Config.super
                     .checkpointRules()
                     .withUnexpected("roi_head.mask_head.{i}.conv_res.{*}");
