@@ -65,7 +65,7 @@ public final class ConfigFile {
     /**
      * Applies overrides such as {@code model.backbone.depth=50} in order.
      *
-     * @throws SaccadeException of kind user if one is not {@code key=value}
+     * @throws SaccadeException of kind user if an override is not {@code key=value}
      */
     public static ConfigNode.Mapping withOverrides(
             ConfigNode.Mapping config, List<String> overrides) {

@@ -160,7 +160,7 @@ public final class ConfigWriter {
                 : Double.toString(value);
     }
 
-    /** Quotes a string if YAML requires it. */
+    /** Returns a string as a YAML scalar, quoted if necessary. */
     public static String text(String text) {
         if (PLAIN.matcher(text).matches() && YamlReader.isText(text)) {
             return text;

@@ -111,7 +111,7 @@ final class Defaults {
         return map("{" + String.join(", ", variant.settings()) + "}");
     }
 
-    /** Returns the component {@code variant} of a type with variants. */
+    /** Returns the record component {@code variant}; empty if the type has no variants. */
     static Optional<RecordComponent> variant(Class<? extends Record> type) {
         return Arrays.stream(type.getRecordComponents())
                 .filter(component -> Records.key(component).equals(Binding.VARIANT))

@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  * Information about NVIDIA's driver and its GPUs, read without libtorch.
  *
  * @param installed whether the driver library was found
- * @param fault why an installed driver does not work
+ * @param fault why an installed driver does not work; empty if it works
  * @param version such as {@code 550.54.15}; known only on Linux
  * @param cuda the highest supported CUDA version, such as {@code 12.4}
  * @param gpus visible GPUs, see {@code CUDA_VISIBLE_DEVICES}

@@ -45,7 +45,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
 
     private static final int CUDA_MAJOR = 12;
 
-    /** Returns the source, if one is set; throws a user error if it cannot be used. */
+    /** Returns the source that the variable sets, if any; throws a user error if it is unusable. */
     static Optional<LibtorchSource> fromEnvironment(CudaDriver driver) {
         String value = Utils.getEnvOrSystemProperty(VARIABLE, "").strip();
         if (value.isEmpty()) {
@@ -132,7 +132,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
                 VARIABLE, named, library, DOWNLOAD);
     }
 
-    /** Returns the torch folders of a Python environment. */
+    /** Returns the possible folders of torch's libraries in a Python environment. */
     private static List<Path> inside(Path environment) {
         Path lib = environment.resolve("lib");
         if (!Files.isDirectory(lib)) {

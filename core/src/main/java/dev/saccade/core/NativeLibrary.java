@@ -33,7 +33,7 @@ public final class NativeLibrary {
     private static final Set<PosixFilePermission> OTHERS_CAN_WRITE =
             Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
 
-    /** Owned by the user of this process, on Linux. */
+    /** A path that the user of this process owns, on Linux. */
     private static final Path OWN = Path.of("/proc/self");
 
     private NativeLibrary() {}

@@ -43,7 +43,7 @@ public final class OutputFolder implements AutoCloseable {
      * Creates the folder to write to, with an empty file {@code .saccade_WRITER}. Only folders with
      * this file can be replaced.
      *
-     * @param out folder under which the files appear; links are followed
+     * @param out final folder of the files; links are followed
      * @param writer name of the command or program that writes the folder
      * @param overwrite whether to replace a folder of the same writer that is not empty
      * @param inputs files and folders that are read, so the output must not replace them
@@ -200,7 +200,7 @@ public final class OutputFolder implements AutoCloseable {
         }
     }
 
-    /** Deletes the files unless they were {@linkplain #finish() finished}. */
+    /** Deletes the files unless the folder was {@linkplain #finish() finished}. */
     @Override
     public void close() {
         if (!isFinished) {

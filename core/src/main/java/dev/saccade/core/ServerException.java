@@ -42,7 +42,7 @@ public final class ServerException extends IOException {
         super(message, cause);
     }
 
-    /** Converts a failure of Java's HTTP client. */
+    /** Returns a failure of Java's HTTP client as a server error with a reason for users. */
     public static ServerException of(Throwable failure) {
         List<Throwable> causes = Throwables.getCausalChain(failure);
         return causes.stream()

@@ -7,7 +7,7 @@ public final class ThreadLocals {
 
     private ThreadLocals() {}
 
-    /** Runs {@code body} with another value of a variable and returns its result. */
+    /** Runs {@code body} while a variable has the given value; returns the result of the body. */
     public static <V, T> T call(ThreadLocal<V> variable, V value, Supplier<T> body) {
         V outer = variable.get();
         variable.set(value);

@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
-/** A pool of threads. Exceptions of tasks are rethrown when waiting for them. */
+/** A pool of threads. Methods that wait for a task rethrow its exception. */
 public final class Workers implements AutoCloseable {
 
     private final String name;

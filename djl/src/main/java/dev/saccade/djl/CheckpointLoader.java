@@ -100,7 +100,7 @@ final class CheckpointLoader extends BaseModelLoader {
     }
 
     /**
-     * Returns the error for missing weights. If the criteria name this recipe, throws it instead;
+     * Returns the error for missing weights. Throws a user error if the criteria name this recipe;
      * otherwise DJL tries the next matching model.
      */
     private ModelNotFoundException missingWeights(Criteria<?, ?> criteria) {

@@ -13,7 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.DoubleStream;
 
-/** Run times in seconds. */
+/** Median and minimum run time in seconds. */
 public record Timing(double median, double least) {
 
     /** The variant with fused operators. */

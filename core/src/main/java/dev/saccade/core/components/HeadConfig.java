@@ -16,7 +16,7 @@ public interface HeadConfig extends ModelComponentConfig {
     /** Key of the setting that limits the detections per image. */
     String MAX_PER_IMG = "nms.max_per_img";
 
-    /** Returns the settings that limit objects per image, such as {@link #MAX_PER_IMG}. */
+    /** Returns the limits on objects per image by setting, such as {@link #MAX_PER_IMG}. */
     default Map<String, Integer> objectLimits() {
         return Map.of();
     }

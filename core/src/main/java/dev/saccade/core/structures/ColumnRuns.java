@@ -3,7 +3,7 @@ package dev.saccade.core.structures;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
-/** Column-wise runs of a mask, for transforms in time linear in columns and runs. */
+/** Column-wise runs of a mask, for transforms in time linear in the number of columns and runs. */
 final class ColumnRuns {
 
     private final Size size;

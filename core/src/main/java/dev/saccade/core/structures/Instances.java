@@ -117,7 +117,7 @@ public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> mas
         return scores.clone();
     }
 
-    /** Returns whether these are predictions and contain at least one object. */
+    /** Returns whether there are scores and at least one object. */
     public boolean hasScores() {
         return scores.length > 0;
     }

@@ -68,7 +68,7 @@ public final class Rle {
         return runs.build();
     }
 
-    /** Creates a mask from COCO's uncompressed RLE, which must cover it; background is first. */
+    /** Decodes COCO's uncompressed RLE; runs start with background and must cover the mask. */
     public static Rle fromCounts(Size size, int... counts) {
         RunBuilder runs = new RunBuilder(size);
         for (int i = 0; i < counts.length; i++) {
