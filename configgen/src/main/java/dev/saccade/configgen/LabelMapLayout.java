@@ -203,7 +203,7 @@ final class LabelMapLayout {
         }
     }
 
-    /** Returns the class indices in a sample of the label maps. */
+    /** Returns the pixel values in a sample of the label maps. */
     private static SortedSet<Integer> numbers(List<Pair> pairs) {
         SortedSet<Integer> numbers = new TreeSet<>();
         for (Pair pair : pairs) {

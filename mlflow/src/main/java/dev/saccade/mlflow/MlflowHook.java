@@ -160,7 +160,7 @@ public final class MlflowHook implements Hook {
         values.forEach(
                 (name, value) -> {
                     if (run.isPresent() && Double.isFinite(value) && metrics.size() < MAX_PENDING) {
-                        // MLflow accepts no other characters.
+                        // MLflow rejects other characters.
                         String key = (prefix + name).replaceAll("[^\\w./ -]", "_");
                         long now = System.currentTimeMillis();
                         metrics.add(
@@ -221,7 +221,7 @@ public final class MlflowHook implements Hook {
         run.orElseThrow().log(Printable.format(message, values));
     }
 
-    /** Creates an MLflow run. A resumed run continues its MLflow run. */
+    /** Creates an MLflow run, or continues the MLflow run of a resumed run. */
     private void begin(Run started) throws IOException {
         Path file = started.folder().resolve(RUN_ID);
         String before = Files.isRegularFile(file) ? Files.readString(file).strip() : "";
@@ -241,7 +241,7 @@ public final class MlflowHook implements Hook {
     }
 
     private void param(String path, String value) {
-        // MLflow accepts no brackets.
+        // MLflow rejects brackets.
         String key = path.replace('[', '.').replace("]", "");
         params.add(Map.of("key", key, "value", Ascii.truncate(value, MAX_PARAM_LENGTH, "")));
     }

@@ -144,7 +144,7 @@ final class BarrierStage {
                                 .allMatch(info -> info == null || info.numActiveTasks() == 0));
     }
 
-    /** Returns whether a condition becomes true within the timeout. */
+    /** Waits for a condition; returns false if the timeout passes first. */
     private boolean waitUntil(BooleanSupplier sought) throws InterruptedException {
         long end = System.nanoTime() + timeout.toNanos();
         while (!sought.getAsBoolean()) {

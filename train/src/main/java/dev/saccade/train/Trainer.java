@@ -91,7 +91,7 @@ public final class Trainer implements Run {
         length = config.length(loader.batchesPerEpoch(), ranks.worldSize());
     }
 
-    /** Trains until the run ends, is stopped or is interrupted, and saves the last state. */
+    /** Logs {@code notes}, trains until the end, a stop or an interruption, and saves the state. */
     public Outcome train(List<String> notes) {
         try {
             learningRate = scheduledLearningRate();

@@ -10,8 +10,8 @@ public interface Validation {
     /**
      * Runs the evaluation.
      *
-     * @param progress call it regularly; if the run is asked to stop, it throws {@link
-     *     EvaluationInterrupted}, which must not be caught
+     * @param progress must be called regularly; throws {@link EvaluationInterrupted}, which must
+     *     not be caught, if the run is asked to stop
      * @return metrics, including the monitored one; the same on all ranks
      */
     Evaluation run(Runnable progress);

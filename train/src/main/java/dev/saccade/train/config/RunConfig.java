@@ -124,7 +124,8 @@ public record RunConfig(
     }
 
     /**
-     * Finds the file of {@code init_from}. Existing files take precedence over published weights.
+     * Finds the file of {@code init_from}; empty for random initial weights. Existing files take
+     * precedence over published weights.
      *
      * @throws SaccadeException of kind user, if neither exists, or the published weights are not
      *     downloaded or belong to another backbone
@@ -134,12 +135,12 @@ public record RunConfig(
                 .map(name -> InitialWeights.find(name, model.backbone()));
     }
 
-    /** Returns the metric that selects the best checkpoint. */
+    /** Returns the name of the metric that selects the best checkpoint. */
     public String monitor() {
         return evaluation.monitor().orElseGet(() -> evaluators().get(0).keyMetric());
     }
 
-    /** Returns the evaluators of the config, or the standard ones for the head. */
+    /** Returns the evaluators of the config, or else the default evaluators of the head. */
     public List<Evaluator.Config> evaluators() {
         return evaluation.evaluators().isEmpty()
                 ? CompositeEvaluator.defaults(model.head().targets())

@@ -120,7 +120,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
                 : Optional.empty();
     }
 
-    /** Returns an error if all labels are of one class; training needs at least two. */
+    /** Returns an error if the labels of a data set with several classes contain only one. */
     private static Optional<String> onlyClass(PixelStatistics statistics) {
         List<String> shown =
                 statistics.classes().entrySet().stream()

@@ -6,9 +6,8 @@ import dev.saccade.core.components.ComponentConfig;
  * Observes a training run, and changes it through {@link Run}.
  *
  * <p>Methods run in the training thread and do nothing by default. Hooks of the config are called
- * first, then hooks of the program, then the logs. An exception ends the run with a message that
- * names the hook, unless it is a {@link dev.saccade.core.SaccadeException}; the last checkpoint is
- * kept.
+ * first, then hooks of the program, then the logs. An exception ends the run and keeps the last
+ * checkpoint. The message names the hook, except for a {@link dev.saccade.core.SaccadeException}.
  */
 public interface Hook extends AutoCloseable {
 

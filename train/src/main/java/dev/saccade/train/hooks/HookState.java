@@ -57,7 +57,7 @@ public final class HookState {
         return get(name, ElementType.FLOAT64, new Shape()).data().getDouble();
     }
 
-    /** Copies a stored array. Fails if it is missing or has another shape. */
+    /** Copies a stored array to {@code array}. Fails if it is missing or has another shape. */
     public void copyTo(String name, NDArray array) {
         get(name, ElementType.FLOAT32, array.getShape()).copyTo(array);
     }

@@ -23,7 +23,9 @@ public record LayerDecay(double rate) {
         new Checks().above("rate", rate, 0, 1).throwIfAny();
     }
 
-    /** Returns the learning rate factor of each backbone parameter. Fails without a backbone. */
+    /**
+     * Returns the learning rate factors of backbone parameters. Fails if no backbone has layers.
+     */
     Map<Parameter, Double> factors(Module module) {
         Map<Parameter, Double> factors = new HashMap<>();
         for (Backbone backbone : backbones(module).toList()) {
