@@ -60,7 +60,9 @@ public final class StoredClassNames {
         return key.substring(key.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
     }
 
-    /** Returns names from a name, list of names or categories, or dict; empty if there are none. */
+    /**
+     * Returns class names from one name, a list of names or categories, or a dict; empty if none.
+     */
     public static Optional<List<String>> read(Object value) {
         if (value instanceof List<?> list) {
             return listed(list);

@@ -21,7 +21,7 @@ import java.util.Optional;
 public record DetectedObject(
         String label, int classIndex, double score, Box box, Optional<Rle> mask) {
 
-    /** Converts predictions in pixels of the original image, with class names by index. */
+    /** Converts predictions, in original pixels, to objects with names from {@code classes}. */
     public static List<DetectedObject> of(Instances instances, List<String> classes) {
         Boxes boxes = instances.boxes();
         ImmutableList.Builder<DetectedObject> objects = ImmutableList.builder();

@@ -31,7 +31,7 @@ import java.util.stream.Collectors;
  * @param multiplyAdds see {@link Model#multiplyAdds}
  * @param countedObjects number of proposals and masks that {@code multiplyAdds} assumes
  * @param features shape of each feature level that the head receives
- * @param peakMemoryMiB peak memory of the process during prediction
+ * @param peakMemoryMiB peak resident memory of the process since its start
  */
 public record ModelSummary(
         String name,

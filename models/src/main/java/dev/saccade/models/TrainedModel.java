@@ -112,7 +112,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         }
     }
 
-    /** Loads a model; throws if it is not a {@code kind}. */
+    /** Loads a model; throws if its class is not {@code kind}. */
     static <M extends TrainedModel<?>> M load(Path file, Device device, Class<M> kind) {
         TrainedModel<?> model = load(file, device);
         if (kind.isInstance(model)) {

@@ -20,7 +20,7 @@ import java.util.Optional;
  */
 final class TorchMetadata {
 
-    /** Longer texts are omitted. */
+    /** Maximum length of a text; longer texts are omitted. */
     private static final int MAX_TEXT = 1 << 16;
 
     private static final int MAX_TEXTS = 1000;

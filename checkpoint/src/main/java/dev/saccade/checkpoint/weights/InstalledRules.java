@@ -14,7 +14,7 @@ final class InstalledRules {
     private InstalledRules() {}
 
     /**
-     * Returns the rules of all components; the first match wins. Throws if any cannot be loaded.
+     * Returns all components' rules; the first match wins. Throws if a component cannot be loaded.
      */
     static CheckpointRules all() {
         List<ModelComponentConfig> parts = Configs.defaults(ModelComponentConfig.class);

@@ -92,7 +92,7 @@ public record LoadReport(
                 .sum();
     }
 
-    /** Returns the loaded fraction of the tensors that could be loaded. */
+    /** Returns the loaded fraction of all loaded, unexpected and mismatched tensors. */
     public double ratio() {
         int all = loaded().size() + unexpected().size() + names.get(Status.SHAPE_MISMATCH).size();
         return all == 0 ? 0 : (double) loaded().size() / all;

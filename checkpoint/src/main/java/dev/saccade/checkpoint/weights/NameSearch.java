@@ -28,7 +28,7 @@ import java.util.Set;
  */
 final class NameSearch {
 
-    /** Minimum fraction of names that have a prefix, so that the prefix is tried. */
+    /** Prefixes of fewer than this fraction of the names are not tried. */
     private static final double MIN_PREFIX_RATIO = 0.1;
 
     /** Minimum fraction of the module's names that a part of a checkpoint must have. */

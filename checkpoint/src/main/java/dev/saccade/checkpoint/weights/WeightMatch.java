@@ -60,7 +60,7 @@ final class WeightMatch {
     private final NameSearch.Mapping mapping;
     private final List<String> notes;
 
-    /** Parameters that stay as initialized because of other classes, with the reason. */
+    /** Why class layers stay as initialized, by parameter name. */
     private final Map<String, String> freshClasses = new LinkedHashMap<>();
 
     WeightMatch(Checkpoint checkpoint, Module module, ClassLayers classLayers) {

@@ -109,12 +109,12 @@ public final class PretrainedWeights {
         this.entry = entry;
     }
 
-    /** Returns all weights by publisher. */
+    /** Returns all weights, grouped by publisher. */
     public static Collection<PretrainedWeights> all() {
         return Packaged.WEIGHTS.values();
     }
 
-    /** Returns weights by name, such as {@code swin_tiny}; throws if it is unknown. */
+    /** Returns weights by name, such as {@code swin_tiny}; throws if the name is unknown. */
     public static PretrainedWeights named(String name) {
         PretrainedWeights weights = Packaged.WEIGHTS.get(name);
         if (weights == null) {
@@ -166,7 +166,7 @@ public final class PretrainedWeights {
         return name;
     }
 
-    /** Returns the publisher and training data. */
+    /** Returns a title that names the publisher and the training data. */
     public String title() {
         return publisher.title();
     }
@@ -281,8 +281,8 @@ public final class PretrainedWeights {
      * Returns the file; downloads it from {@code SACCADE_WEIGHTS} or its authors if it is not
      * cached.
      *
-     * @throws SaccadeException of kind user with instructions, if it has no URL; of kind I/O, if
-     *     the download fails; another call resumes it
+     * @throws SaccadeException of kind user with instructions, if the file has no URL; of kind I/O,
+     *     if the download fails; another call resumes it
      */
     public Path fetch(Progress progress) {
         return fetch(WeightsCache.mirror(), progress);

@@ -69,7 +69,8 @@ public final class Zoo {
     }
 
     /**
-     * Returns a recipe, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco}; throws if it is unknown.
+     * Returns a recipe, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco}; throws if the name is
+     * unknown.
      */
     public Recipe recipe(String name) {
         Recipe recipe = recipes.get(name);
