@@ -19,7 +19,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** Compares raw outputs before NMS and predictions of an exported model with the original. */
+/** Runs an exported model and compares its raw outputs before NMS with the original. */
 public final class ExportCheck implements AutoCloseable {
 
     private final ModelExport export;

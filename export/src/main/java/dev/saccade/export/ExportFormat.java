@@ -102,7 +102,7 @@ public enum ExportFormat {
         }
     };
 
-    /** Maximum size of the weights; a file has at most 2 GB and also contains the graph. */
+    /** Maximum size of the weights; a file has at most 2 GiB and also contains the graph. */
     private static final long MAX_ONNX_BYTES = 2_100_000_000L;
 
     private final String suffix;

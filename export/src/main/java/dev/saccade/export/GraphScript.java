@@ -25,7 +25,7 @@ final class GraphScript {
 
     private GraphScript() {}
 
-    /** Returns the outputs of a graph. The manager owns copies of the weights during the call. */
+    /** Runs a graph and returns its outputs; {@code manager} owns copies of the weights. */
     static NDList run(Graph graph, List<NDArray> inputs, NDManager manager) {
         List<NDArray> given = new ArrayList<>(inputs);
         List<Value> named = new ArrayList<>(graph.inputs().subList(0, inputs.size()));

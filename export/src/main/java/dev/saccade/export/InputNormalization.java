@@ -23,9 +23,7 @@ import java.util.Map;
  */
 public record InputNormalization(Normalize normalize, int divisor) {
 
-    /**
-     * Sets normalized pixels outside {@code sizes} to 0, then pads to multiples of {@code divisor}.
-     */
+    /** Sets pixels outside {@code sizes} to 0, then pads to multiples of {@code divisor}. */
     private static final ScriptTemplate PADDED =
             ScriptTemplate.of(
                     "(x: Tensor, sizes: Tensor) -> Tensor",

@@ -55,7 +55,7 @@ final class Simplification {
         return needed(folded(needed(withoutRepetitions(withTypes(graph)))));
     }
 
-    /** Casts results of in-place operators, which are recorded as out-of-place, to their type. */
+    /** Casts results of in-place operators, recorded as out-of-place, to their 16-bit type. */
     private static Graph withTypes(Graph graph) {
         List<Node> nodes = new ArrayList<>();
         int next = graph.nextId();

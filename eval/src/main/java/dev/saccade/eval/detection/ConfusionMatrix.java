@@ -37,7 +37,7 @@ public record ConfusionMatrix(List<String> classes, double score, List<List<Inte
     /** A pair of confused classes. */
     public record Confusion(String object, String detection, int count) {}
 
-    /** Compares detections that reach the score with the ground truth. */
+    /** Computes the confusion matrix of detections that reach {@code score}. */
     public static ConfusionMatrix compute(
             GroundTruth groundTruth, CocoDetections detections, IouType iouType, double score) {
         groundTruth.requireMatching(detections);

@@ -59,7 +59,7 @@ public final class BoundaryIou {
         }
     }
 
-    /** Returns the Boundary IoU of a class; -1 if it does not occur. */
+    /** Returns the Boundary IoU of a class; -1 if the class is neither labeled nor predicted. */
     public double iou(int label) {
         return union[label] == 0 ? -1 : (double) intersection[label] / union[label];
     }

@@ -100,7 +100,7 @@ public final class PixelConfusionMatrix {
         return sum;
     }
 
-    /** Returns the mean IoU over the classes that occur; NaN if none. Used for single images. */
+    /** Returns the mean IoU over the classes that are labeled or predicted; NaN if none are. */
     public double meanIou() {
         double sum = 0;
         int present = 0;

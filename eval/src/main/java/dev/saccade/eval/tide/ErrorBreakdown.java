@@ -34,7 +34,7 @@ public record ErrorBreakdown(IouType iouType, double ap, List<Row> rows) {
         rows = ImmutableList.copyOf(rows);
     }
 
-    /** Finds errors in the top {@code maxDetections} detections of each image, over all classes. */
+    /** Returns the errors in the top {@code maxDetections} detections of each image. */
     public static ErrorBreakdown compute(
             GroundTruth groundTruth,
             CocoDetections detections,

@@ -228,7 +228,7 @@ final class ShapeOperators {
                 attribute("keepdims", op.flag(2)));
     }
 
-    /** Writes rows of one tensor to positions of another. */
+    /** Copies the rows of one tensor to given rows of another. */
     private static String indexCopy(Operator op) {
         return op.add("ScatterND", op.tensor(0), op.unsqueeze(op.tensor(2), 1), op.tensor(3));
     }
