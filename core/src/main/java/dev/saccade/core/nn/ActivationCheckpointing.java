@@ -10,8 +10,8 @@ import java.util.function.Supplier;
  * Activation checkpointing (Chen et al. 2016) like PyTorch's {@code checkpoint} and mmdetection's
  * {@code with_cp}: a block keeps only its input and is recomputed in the backward pass.
  *
- * <p>Random numbers of {@link SampleRandom} are the same in both runs, and only the first run
- * updates running statistics. Checkpointed blocks may be nested.
+ * <p>The recomputation uses the same random numbers of {@link SampleRandom} and does not update
+ * running statistics. Checkpointed blocks may be nested.
  */
 public final class ActivationCheckpointing {
 
@@ -22,7 +22,7 @@ public final class ActivationCheckpointing {
     /**
      * Returns {@code block.apply(x)}, checkpointed inside {@link Autograd#gradients}.
      *
-     * @param block must use no other trainable parameters or recorded arrays, and must not modify x
+     * @param block must not modify x or use other blocks' parameters or other recorded arrays
      * @return an array that must not be changed in place
      */
     public static NDArray run(Layer block, NDArray x) {
@@ -37,12 +37,12 @@ public final class ActivationCheckpointing {
                 .anyMatch(p -> p.requiresGradient() && !Module.isBuffer(p));
     }
 
-    /** Returns whether this is a recomputation, which must not update running statistics. */
+    /** Returns whether this thread recomputes a block and must not update running statistics. */
     static boolean isRepeating() {
         return REPEATING.get();
     }
 
-    /** Runs a forward pass as a recomputation. */
+    /** Returns the result of a forward pass that is marked as a recomputation. */
     static <T> T repeating(Supplier<T> forward) {
         return ThreadLocals.call(REPEATING, true, forward);
     }

@@ -44,7 +44,7 @@ public final class Autograd {
                         retainGraph));
     }
 
-    /** Starts a tape in this thread, for gradients with respect to distinct arrays {@code by}. */
+    /** Returns a tape that records this thread for gradients by distinct arrays {@code by}. */
     public static Tape record(List<NDArray> by) {
         return new Tape(by).start();
     }
@@ -56,7 +56,7 @@ public final class Autograd {
         }
     }
 
-    /** Returns the vector-Jacobian product. */
+    /** Returns the gradients of the result of {@code forward}, weighted by {@code weight}. */
     static NDList gradients(Supplier<NDArray> forward, NDArray weight, List<NDArray> by) {
         try (Tape tape = record(by)) {
             return tape.backward(forward.get(), weight);

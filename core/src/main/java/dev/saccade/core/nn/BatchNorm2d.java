@@ -22,15 +22,13 @@ import java.util.Map;
  */
 public final class BatchNorm2d extends Layer {
 
-    /** PyTorch's default. */
+    /** PyTorch's default epsilon. */
     public static final double EPS = 1e-5;
 
-    /**
-     * Weight of the old value, as in DJL; PyTorch's momentum (0.1) is the weight of the new value.
-     */
+    /** Weight of the old statistics, as in DJL; PyTorch's momentum (0.1) is the batch's weight. */
     private static final float MOMENTUM = 0.9f;
 
-    /** Keeps the running statistics unchanged. */
+    /** Momentum that keeps the running statistics unchanged. */
     private static final float NO_UPDATE = 1;
 
     private static final ScriptTemplate WEIGHTED =

@@ -13,8 +13,8 @@ import dev.saccade.core.ops.Tensors;
 public final class Conv2d extends Layer {
 
     /**
-     * With fewer channels, oneDNN (in libtorch 2.7.1) writes past its buffers in the backward pass
-     * of a strided 1x1 convolution in channels-last format.
+     * With fewer input channels, oneDNN (in libtorch 2.7.1) writes past its buffers in the backward
+     * pass of a strided 1x1 convolution in channels-last format.
      */
     private static final int MIN_CHANNELS_TO_STRIDE = 16;
 
@@ -22,12 +22,12 @@ public final class Conv2d extends Layer {
     public record Geometry(
             int in, int out, int kernel, int stride, int padding, int dilation, int groups) {
 
-        /** Stride 1, no padding, no dilation, one group. */
+        /** Creates a geometry with stride 1, no padding, no dilation and one group. */
         public Geometry(int in, int out, int kernel) {
             this(in, out, kernel, 1, 0, 1, 1);
         }
 
-        /** Returns a depth-wise convolution that keeps the input size, for odd kernels. */
+        /** Returns a depth-wise geometry that keeps the input size if {@code kernel} is odd. */
         public static Geometry depthwise(int channels, int kernel) {
             return new Geometry(channels, channels, kernel, 1, kernel / 2, 1, channels);
         }
@@ -85,7 +85,7 @@ public final class Conv2d extends Layer {
     }
 
     /**
-     * Maps {@code [N, in, H, W]} to {@code [N, out, (H + 2p - k) / s + 1, (W + 2p - k) / s + 1]}.
+     * Maps {@code [N, in, H, W]} to {@code [N, out, h, w]}; sizes as in {@link Functional#conv2d}.
      */
     @Override
     protected NDArray forward(NDArray x) {
@@ -108,8 +108,8 @@ public final class Conv2d extends Layer {
     }
 
     /**
-     * Returns whether oneDNN (in libtorch 2.7.1) would read uninitialized memory in backward: for
-     * bfloat16 maps narrower than the stride.
+     * Returns whether bfloat16 maps are narrower than the stride, so that oneDNN (in libtorch
+     * 2.7.1) would read uninitialized memory in the backward pass.
      */
     private boolean needsFloat32(NDArray x) {
         Device device = x.getDevice();

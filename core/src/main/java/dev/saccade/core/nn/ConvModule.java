@@ -70,8 +70,8 @@ public final class ConvModule extends Layer {
     }
 
     /**
-     * Returns the output for maps {@code [N, C_i, H, W]} concatenated along channels, without
-     * concatenating them. Each map is freed before the next is created.
+     * Returns the output for {@code count} maps {@code [N, C_i, H, W]}, as if concatenated along
+     * channels. Frees each map before calling {@code maps} for the next.
      */
     public NDArray forwardConcat(int count, IntFunction<NDArray> maps) {
         NDArray sum = null;

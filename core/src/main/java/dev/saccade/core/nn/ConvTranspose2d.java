@@ -8,7 +8,7 @@ import dev.saccade.core.ops.Functional;
 
 /**
  * Transposed 2-D convolution with equal kernel and stride; {@code weight} is {@code [in, out, k,
- * k]}. Outputs do not overlap, so it is computed as a linear layer and pixel shuffle.
+ * k]}. Outputs do not overlap, so a linear layer and pixel shuffle compute them.
  */
 public final class ConvTranspose2d extends Layer {
 

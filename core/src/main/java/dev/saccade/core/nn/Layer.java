@@ -19,7 +19,7 @@ public abstract class Layer extends Module implements UnaryOperator<NDArray> {
         return Scope.apply(this::forward, x);
     }
 
-    /** Computes the output, usually from {@code [N, C, H, W]}. Frees intermediate arrays. */
+    /** Computes the output, often from {@code [N, C, H, W]}; {@link #apply} frees the rest. */
     protected abstract NDArray forward(NDArray x);
 
     @Override

@@ -30,8 +30,8 @@ import java.util.function.Supplier;
  * A tree of parameters, buffers and child modules, like {@code torch.nn.Module}: a DJL block with
  * PyTorch's parameter names and training mode.
  *
- * <p>The training mode is state of the module, so do not train a module in one thread while another
- * uses it for inference.
+ * <p>The training mode is part of the module's state, so do not train a module in one thread while
+ * another uses it for inference.
  */
 public abstract class Module extends AbstractBaseBlock {
 
@@ -45,8 +45,8 @@ public abstract class Module extends AbstractBaseBlock {
     /**
      * Adds a child and returns it.
      *
-     * @param name such as {@code conv1}, or {@code layer1.0} for a member of a list; empty if the
-     *     parameters of the child have full names
+     * @param name such as {@code conv1}, or {@code layer1.0} for a member of a list; empty to add
+     *     no prefix to the parameter names of the child
      */
     protected final <M extends Module> M add(String name, M child) {
         Module module = child;
@@ -137,7 +137,7 @@ public abstract class Module extends AbstractBaseBlock {
         initialize(manager, seed, Map.of());
     }
 
-    /** Initializes all parameters, some of them (by dotted name) with other initializers. */
+    /** Initializes all parameters; {@code others} overrides initializers by dotted name. */
     public final void initialize(NDManager manager, long seed, Map<String, WeightInit> others) {
         for (Map.Entry<String, Declared> each : declaredBelow().entrySet()) {
             SplittableRandom random = SeededRandom.of(seed, each.getKey());
@@ -194,7 +194,7 @@ public abstract class Module extends AbstractBaseBlock {
         children.keySet().forEach(child -> child.train(mode));
     }
 
-    /** Returns whether any layer uses collectives; all ranks must then call this equally often. */
+    /** Returns whether any layer uses collectives, which all ranks must call equally often. */
     public boolean synchronizes() {
         return children.keySet().stream().anyMatch(Module::synchronizes);
     }

@@ -4,9 +4,9 @@ package dev.saccade.core.nn;
 public enum Precision {
     FLOAT32,
 
-    /** Same range as float32, but three digits; needs no loss scaling. */
+    /** Same range as float32, but three significant digits; needs no loss scaling. */
     BFLOAT16,
 
-    /** Four digits, from 6e-8 to 65504; needs loss scaling, or small gradients become 0. */
+    /** Four significant digits, 6e-8 to 65504; needs loss scaling, or small gradients become 0. */
     FLOAT16
 }

@@ -11,8 +11,8 @@ import java.util.function.Supplier;
  * Random numbers for layers such as {@link DropPath} and for samplers of heads. A generator depends
  * only on (seed, epoch, sample id) and the dotted name of the layer.
  *
- * <p>A training loop sets the sample ids around its forward pass. Elsewhere, each call returns the
- * next generator of its thread, starting at seed 0.
+ * <p>A training loop sets the sample ids around its forward pass. Elsewhere, each call of {@link
+ * #of} returns the next generator of its thread, from seed 0.
  */
 public final class SampleRandom {
 
@@ -30,7 +30,7 @@ public final class SampleRandom {
         this.samples = samples;
     }
 
-    /** Runs a forward pass with the unique id of each sample of the batch, such as its image id. */
+    /** Runs a forward pass of a batch; {@code samples} are unique sample ids, such as image ids. */
     public static <T> T call(long seed, long epoch, long[] samples, Supplier<T> forward) {
         long[] names = samples.clone();
         return new SampleRandom(seed, epoch, n -> names[n]).call(forward);
@@ -47,7 +47,7 @@ public final class SampleRandom {
         return ThreadLocals.call(CURRENT, this, forward);
     }
 
-    /** Returns the generator of a layer (usually {@link Module#path()}) for the n-th sample. */
+    /** Returns the generator for the n-th sample and a layer, usually {@link Module#path()}. */
     public static SplittableRandom of(int n, String layer) {
         SampleRandom draws = CURRENT.get();
         return draws == null

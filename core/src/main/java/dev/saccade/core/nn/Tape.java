@@ -39,8 +39,8 @@ public final class Tape implements AutoCloseable {
     /**
      * A checkpointed block.
      *
-     * @param forward runs the block with the same random numbers and precision
-     * @param source index of the leaf that is the input; -1 if it is not a leaf
+     * @param forward runs the block with the random numbers and precision of its first run
+     * @param source gradient index of the input if it is the leaf of another block, else -1
      * @param leaf output of the block
      */
     private record Segment(
@@ -118,7 +118,7 @@ public final class Tape implements AutoCloseable {
         }
     }
 
-    /** Runs a block without recording and cuts the graph after it. */
+    /** Runs a block without recording and returns its output as a leaf. */
     NDArray cut(Layer block, NDArray x) {
         SampleRandom random = SampleRandom.current();
         Device device = x.getDevice();
@@ -137,7 +137,7 @@ public final class Tape implements AutoCloseable {
         return leaf;
     }
 
-    /** Keeps alive an array that the caller may free at any time. */
+    /** Returns a handle that keeps an array alive even if the caller frees it. */
     private NDArray retain(NDArray array) {
         NDArray same = SHARE.run(array);
         NDScope.unregister(same);
@@ -149,7 +149,7 @@ public final class Tape implements AutoCloseable {
      * Stops recording and returns the gradients of a loss. Frees the loss and its graph.
      *
      * @return a gradient for each array of {@link Autograd#record}, owned by the manager of the
-     *     loss; empty if the loss does not depend on it; gradients may share memory
+     *     loss; empty if the loss does not depend on the array; gradients may share memory
      * @throws IllegalArgumentException if the loss is not a scalar or requires no gradient
      */
     public NDList backward(NDArray loss) {
@@ -165,7 +165,7 @@ public final class Tape implements AutoCloseable {
         return backward(loss, loss.onesLike());
     }
 
-    /** Returns the vector-Jacobian products of {@code y} with {@code dy}; frees both. */
+    /** Returns the gradients of {@code y} weighted by {@code dy}; frees both arrays. */
     NDList backward(NDArray y, NDArray dy) {
         stop();
         NDManager owner = y.getManager();

@@ -40,7 +40,7 @@ public interface WeightInit {
         };
     }
 
-    /** Normal, resampled until in [-2, 2], like timm's {@code trunc_normal_}. */
+    /** Normal distribution, resampled until in [-2, 2], like timm's {@code trunc_normal_}. */
     static WeightInit truncatedNormal(double std) {
         return (values, shape, random) -> {
             for (int i = 0; i < values.length; i++) {

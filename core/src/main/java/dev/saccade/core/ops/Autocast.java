@@ -75,13 +75,13 @@ public final class Autocast {
         return device.isGpu() ? mode.onGpus : mode.onCpus;
     }
 
-    /** Runs {@code body} in the given precision; requires fused operators. */
+    /** Runs {@code body} in the given precision; 16-bit precisions require fused operators. */
     public static <T> T call(Precision precision, Device device, Supplier<T> body) {
         require(precision, device);
         return callIn(CURRENT.get().with(precision, device), body);
     }
 
-    /** Runs {@code body} in the data types of its inputs, for example for a loss. */
+    /** Runs {@code body} without autocast, for example for a loss. */
     public static <T> T off(Supplier<T> body) {
         return callIn(Mode.OFF, body);
     }
@@ -105,7 +105,7 @@ public final class Autocast {
         }
     }
 
-    /** Rejects a precision without the required fused operators and warns about a slow one. */
+    /** Rejects 16-bit precisions without fused operators; warns if they are slow on the CPU. */
     public static void require(Precision precision, Device device) {
         if (precision == Precision.FLOAT32) {
             return;

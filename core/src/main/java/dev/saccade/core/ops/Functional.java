@@ -252,7 +252,7 @@ public final class Functional {
         return MultiplyAdds.run(result.size() * kernel.slice(1).size(), x, result, operator);
     }
 
-    /** Returns whether a group has 2, 4 or 8 channels; libtorch is fast for a single channel. */
+    /** Returns whether groups have 2, 4 or (not float64) 8 channels; libtorch is fast for 1. */
     private static boolean isNarrow(long width, DataType type) {
         int widest = type == DataType.FLOAT64 ? WIDEST_GROUP / 2 : WIDEST_GROUP;
         return width > 1 && width <= widest && Long.bitCount(width) == 1;
@@ -283,13 +283,13 @@ public final class Functional {
         return new NDList(layerNorm(sum, weight, bias, eps), sum);
     }
 
-    /** Normalizes {@code [N, C, ...]}. */
+    /** Normalizes each group of channels of {@code [N, C, ...]}. */
     public static NDArray groupNorm(
             NDArray x, int groups, NDArray weight, NDArray bias, double eps) {
         return call("torch.group_norm", x, groups, weight, bias, eps);
     }
 
-    /** Returns {@code [N, C, size, size]}. */
+    /** Averages {@code [N, C, H, W]} to {@code [N, C, size, size]}. */
     public static NDArray adaptiveAvgPool2d(NDArray x, int size) {
         return call("torch.adaptive_avg_pool2d", x, List.of(size, size));
     }
@@ -301,7 +301,7 @@ public final class Functional {
                 .maxPool(new Shape(kernel, kernel), new Shape(stride, stride), border, false);
     }
 
-    /** Returns {@code [N, C / r^2, r H, r W]}. */
+    /** Rearranges {@code [N, C, H, W]} to {@code [N, C / r^2, r H, r W]} for factor r. */
     public static NDArray pixelShuffle(NDArray x, int upscaleFactor) {
         return call("torch.pixel_shuffle", x, upscaleFactor);
     }

@@ -19,10 +19,10 @@ import java.util.Map;
  * Creates and reads arrays safely.
  *
  * <p>An array of {@code NDManager.create} on a CPU uses a Java buffer that is freed when the array
- * is closed, even if a gradient or view still reads it; {@code mul(Number)} and {@code div(Number)}
- * create such arrays, too. On a GPU, creating it waits for all pending GPU work. Arrays created
- * here own their memory and are copied to a GPU asynchronously through pinned memory, so use them
- * in models and losses.
+ * is closed, even if a gradient or view still reads the buffer; {@code mul(Number)} and {@code
+ * div(Number)} create such arrays, too. On a GPU, creating them waits for all pending GPU work.
+ * Arrays created here own their memory and are copied to a GPU asynchronously through pinned
+ * memory, so use them in models and losses.
  *
  * <p>Reading waits for the GPU; see {@link HostTransfers}.
  */
@@ -50,22 +50,22 @@ public final class Tensors {
 
     private Tensors() {}
 
-    /** Copies row-major values. */
+    /** Creates an array with a copy of row-major values. */
     public static NDArray of(NDManager manager, float[] values, Shape shape) {
         return written(manager, on -> on.create(values, shape));
     }
 
-    /** Copies row-major values. */
+    /** Creates an array with a copy of row-major values. */
     public static NDArray of(NDManager manager, int[] values, Shape shape) {
         return written(manager, on -> on.create(values, shape));
     }
 
-    /** Copies row-major values. */
+    /** Creates an array with a copy of row-major values. */
     public static NDArray of(NDManager manager, long[] values, Shape shape) {
         return written(manager, on -> on.create(values, shape));
     }
 
-    /** Copies row-major values in native byte order. */
+    /** Creates an array with a copy of row-major values in native byte order. */
     public static NDArray of(NDManager manager, ByteBuffer values, Shape shape, DataType type) {
         return written(manager, on -> on.create(values, shape, type));
     }

@@ -24,9 +24,10 @@ import java.util.function.Supplier;
  * y[c, p] = sum_o (mul[c, o]^lambda a[g(c), o, p] + gamma add[c, o]) v[c, p + dilation o]
  * }</pre>
  *
- * <p>over the offsets {@code o} of a square, row-major. Values outside the map are zero, but the
- * softmax includes their offsets. The channels of a group {@code g} are contiguous, as in the
- * official code; the paper interleaves groups.
+ * <p>over the row-major offsets {@code o} of a square, with the softmax {@code a} of the logits and
+ * the ghost head {@code mul}, {@code add}. Offsets outside the map have value 0, but are part of
+ * the softmax. The channels of a group {@code g} are contiguous, as in the official code; the paper
+ * interleaves groups.
  *
  * <p>Values are never copied per offset. The portable version arranges weights as band matrices
  * with three times the memory of the values, or, with {@code lambda != 0} (no published model),

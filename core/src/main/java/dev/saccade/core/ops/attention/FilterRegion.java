@@ -44,7 +44,7 @@ public interface FilterRegion {
         return ZEROS.with(Map.of("keys", keys())).run(part);
     }
 
-    /** Returns {@code q_i k_j}; the caller may overwrite it. */
+    /** Returns {@code q_i k_j}; the caller may overwrite the result. */
     NDArray products(NDArray q, NDArray k);
 
     /** Returns {@code q_i rk_(j-i)} for a table {@code [heads, d, offsets]}. */
@@ -56,7 +56,7 @@ public interface FilterRegion {
     /** Returns {@code rb_(j-i)} for a table {@code [heads, offsets]}, to be broadcast. */
     NDArray ofOffsets(NDArray rb);
 
-    /** Returns 1 for masked keys of an arranged map, else 0, to be broadcast; empty if none. */
+    /** Returns 1 for masked keys of an arranged map, else 0 (broadcastable); empty if no masks. */
     Optional<NDArray> mask(NDArray arranged);
 
     /**

@@ -32,7 +32,7 @@ import java.util.stream.IntStream;
 public record FocalRegion(
         int window, int shift, int expand, int focalWindow, int pooledLevels, boolean maskWrapped) {
 
-    /** Added to the logits of masked keys. */
+    /** Value added to the logits of masked keys. */
     static final float UNSEEN = -100;
 
     private static final ScriptTemplate KEYS = ScriptTemplate.read(FocalRegion.class, "keys");
@@ -77,7 +77,7 @@ public record FocalRegion(
         return 4 * (area() - (window - expand) * (window - expand));
     }
 
-    /** Returns the number of cells along a side of the square of a level, counted from 0. */
+    /** Returns the number of cells along a side of the square of a level; levels start at 0. */
     public int cells(int level) {
         return focalWindow - 1 + (1 << level);
     }

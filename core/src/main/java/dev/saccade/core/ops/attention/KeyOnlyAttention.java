@@ -128,7 +128,10 @@ public final class KeyOnlyAttention {
         return inputs.toArray(NDArray[]::new);
     }
 
-    /** Returns the cheaper form: one L x C x C and two C x C x C products, or four L x C x C. */
+    /**
+     * Returns the cheaper form: for L tokens, one L x C x C and two C x C x C products, or four L x
+     * C x C.
+     */
     static Form portable(long tokens, long channels) {
         return Tracer.isRecording() || 3 * tokens > 2 * channels ? ONE_PRODUCT : FOUR_PRODUCTS;
     }

@@ -23,7 +23,7 @@ public final class RelativePositionBias {
     private RelativePositionBias() {}
 
     /**
-     * Looks up {@code [heads, height * width, height * width]}, query by key, within a window.
+     * Returns the bias {@code [heads, height * width, height * width]}, query by key, of a window.
      *
      * @param table {@code [(2 M - 1)^2, heads]}; row {@code (dy + M - 1) (2 M - 1) + dx + M - 1} is
      *     for a query {@code dy} rows below and {@code dx} columns right of its key
@@ -40,7 +40,7 @@ public final class RelativePositionBias {
     }
 
     /**
-     * Looks up {@code [heads, M^2, F^2]} for the tokens of a window (M) and another square (F).
+     * Returns the bias {@code [heads, M^2, F^2]} of a window's M x M tokens for F x F cells.
      *
      * @param table {@code [heads, (M + F - 1)^2]}; column {@code (y - v + F - 1) (M + F - 1) + x -
      *     u + F - 1} is for the token (y, x) and the cell (v, u)
@@ -50,7 +50,7 @@ public final class RelativePositionBias {
     }
 
     /**
-     * Looks up {@code [..., M^2, M^2]}, query by key, within a square window.
+     * Returns the bias {@code [..., M^2, M^2]}, query by key, of a square window.
      *
      * @param table {@code [..., (2 M - 1)^2]}; column {@code (dy + M - 1) (2 M - 1) + dx + M - 1}
      *     is for a key {@code dy} rows below and {@code dx} columns right of its query
@@ -60,7 +60,7 @@ public final class RelativePositionBias {
     }
 
     /**
-     * Looks up all pairs; offsets decrease along the reversed axes of {@code [..., y, x, v, u]}.
+     * Looks up all pairs {@code [..., y, x, v, u]}; offsets decrease along {@code reversed} axes.
      */
     private static NDArray pairs(NDArray table, int window, List<Integer> reversed) {
         Shape shape = table.getShape();

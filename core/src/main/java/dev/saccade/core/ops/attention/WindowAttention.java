@@ -18,7 +18,7 @@ import java.util.Optional;
  * Multi-head self-attention within windows with relative position bias (Liu et al. 2021, official
  * detection code): {@code softmax(q k^T / sqrt(d) + bias) v} in every window.
  *
- * <p>Padded tokens, which project to the bias, are ordinary keys. Keys that a cyclic shift moved
+ * <p>Padded tokens, whose projection is its bias, are ordinary keys. Keys that a cyclic shift moved
  * next to a query from the other side of the map are masked with -100.
  */
 public final class WindowAttention {

@@ -27,8 +27,8 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
     }
 
     /**
-     * Slicing with an index would omit no-op slices, so the operators would depend on the size. The
-     * size is passed as the shape of an empty array, as each constant would need its own script.
+     * Crops to the size of an empty array, as each constant size would need its own script. DJL's
+     * {@code get} omits slices that keep everything, so traced operators would depend on the size.
      */
     private static final Script CROP =
             Script.compile(
@@ -144,7 +144,7 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
         return restore(cells, map);
     }
 
-    /** Undoes {@link #arrange}; {@code map} is the shape before it. */
+    /** Undoes {@link #arrange}; {@code map} is the shape of its input. */
     public NDArray restore(NDArray arranged, Shape map) {
         if (order == Order.PAD_THEN_SHIFT) {
             return crop(isShifted() ? roll(arranged, shiftY, shiftX) : arranged, map);

@@ -24,7 +24,7 @@ public final class MemoryFormat {
         }
     }
 
-    /** Copies values; unlike with {@code NDArray.set}, {@code target} keeps its memory. */
+    /** Copies values to {@code target}, which keeps its memory, unlike in {@code NDArray.set}. */
     public static void copy(NDArray source, NDArray target) {
         NoGrad.run(() -> Script.call("torch.copy_", target, source).close());
     }

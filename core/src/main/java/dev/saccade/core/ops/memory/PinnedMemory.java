@@ -38,7 +38,7 @@ public final class PinnedMemory implements AutoCloseable {
         this.memory = memory;
     }
 
-    /** Allocates uninitialized memory of float32 or int64; requires a GPU. */
+    /** Allocates uninitialized float32 or int64 values; requires a GPU. */
     public static PinnedMemory allocate(DataType type, long numbers) {
         try (NDManager manager = Libtorch.newManager(Device.cpu());
                 NDArray count = manager.create(numbers)) {
@@ -48,14 +48,12 @@ public final class PinnedMemory implements AutoCloseable {
         }
     }
 
-    /** Returns the content for writing; valid until this is closed. */
+    /** Returns the content for writing; valid until {@link #close}. */
     public ByteBuffer bytes() {
         return memory.toByteBuffer(true);
     }
 
-    /**
-     * Copies to the device of a manager, in order with other GPU work; does not copy on the CPU.
-     */
+    /** Returns a copy on the manager's GPU, in order with other GPU work; on a CPU, a view. */
     public NDArray copyTo(NDManager manager, Shape shape) {
         String device = Text.format("torch.device(\"%s\")", Devices.name(manager.getDevice()));
         try (NDArray copy = Script.call("torch.to", memory, device, null, true)) {

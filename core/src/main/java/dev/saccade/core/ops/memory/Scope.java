@@ -38,7 +38,7 @@ public final class Scope {
         return call(body, list -> list);
     }
 
-    /** Returns the result of {@code body}; frees all arrays it created except {@code arrays}. */
+    /** Returns the result of {@code body}; frees its arrays except {@code arrays} of the result. */
     public static <T> T call(Supplier<T> body, Function<T, ? extends Collection<NDArray>> arrays) {
         return call(body, arrays, List.of());
     }
@@ -46,7 +46,7 @@ public final class Scope {
     /**
      * Returns the result of {@code body} and frees all other arrays it created.
      *
-     * @param arrays arrays of the result, such as the levels of a pyramid
+     * @param arrays returns the arrays of the result, such as the levels of a pyramid
      * @param inputs arrays that keep their owner even if they are part of the result
      */
     public static <T> T call(
@@ -70,7 +70,7 @@ public final class Scope {
         return result;
     }
 
-    /** Returns the result of {@code body}, which holds no arrays; frees all arrays it created. */
+    /** Returns the result, which must hold no arrays, and frees all arrays {@code body} created. */
     public static <T> T call(Supplier<T> body) {
         return call(body, result -> List.of());
     }

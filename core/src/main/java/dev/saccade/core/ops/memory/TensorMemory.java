@@ -31,7 +31,10 @@ public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long 
         return ask(device, false);
     }
 
-    /** Resets the peak. On GPUs, counts only threads that called this and their backward passes. */
+    /**
+     * Resets the peak. On GPUs, memory is counted only for threads that use this class and their
+     * backward passes.
+     */
     public static void resetPeak(Device device) {
         ask(device, true);
     }

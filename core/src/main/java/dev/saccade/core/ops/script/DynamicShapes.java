@@ -10,8 +10,8 @@ import java.util.function.Supplier;
  * Decides whether arrays may have shapes that depend on values, such as the result of {@code
  * nonzero}.
  *
- * <p>On a CPU, dynamic shapes are free and avoid computations on padding. On a GPU, they wait for
- * all pending work; there, arrays have their maximum size, and padding has weight 0.
+ * <p>On a CPU, dynamic shapes are free and avoid computations on padding. On a GPU, computing them
+ * waits for all pending work; there, arrays have their maximum size, and padding has weight 0.
  */
 public final class DynamicShapes {
 

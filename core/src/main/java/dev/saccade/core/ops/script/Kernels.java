@@ -24,7 +24,7 @@ public final class Kernels {
             Sets.immutableEnumSet(
                     DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT16, DataType.UNKNOWN);
 
-    /** Argument for a CPU scalar. Without a tensor, libtorch would cache the operator's result. */
+    /** Name of a CPU scalar in scripts. libtorch caches operators without tensor arguments. */
     public static final String TOKEN = "x";
 
     private static final Map<Integer, Boolean> GPUS = new ConcurrentHashMap<>();

@@ -43,8 +43,8 @@ public final class MultiplyAdds {
     }
 
     /**
-     * Runs an operator. While this thread counts, adds its cost and returns zeros instead, with the
-     * manager, device and data type of {@code x}.
+     * Runs an operator. While this thread counts, adds the cost and returns zeros of shape {@code
+     * result} instead, with the manager, device and data type of {@code x}.
      */
     public static NDArray run(
             long multiplyAdds, NDArray x, Shape result, Supplier<NDArray> operator) {

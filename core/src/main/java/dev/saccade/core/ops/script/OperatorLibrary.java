@@ -76,7 +76,7 @@ public final class OperatorLibrary {
         try {
             System.load(NativeLibrary.file(resource).toString());
         } catch (UnsatisfiedLinkError e) {
-            // Another class loader may have loaded it, which is fine.
+            // Another class loader may have loaded the library, which is fine.
             return tryGreeting(greeting).orElseThrow(() -> e);
         }
         return greeting.get();

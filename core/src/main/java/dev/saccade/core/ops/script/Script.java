@@ -94,7 +94,7 @@ public final class Script {
         }
     }
 
-    /** Disables counting of {@link HostTransfers}, for scripts that read only CPU arrays. */
+    /** Returns this script with {@link HostTransfers} off, for scripts reading only CPU arrays. */
     public Script withoutReadCounts() {
         return new Script(block, true);
     }

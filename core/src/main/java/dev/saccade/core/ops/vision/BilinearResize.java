@@ -22,9 +22,9 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
     /**
      * Interpolation weights of output rows or columns.
      *
-     * @param first first input row
-     * @param last end of the input rows (exclusive)
-     * @param weights {@code [output rows, last - first]}
+     * @param first first input row or column
+     * @param last end of the input rows or columns (exclusive)
+     * @param weights {@code [output rows or columns, last - first]}
      */
     @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
     public record Band(int first, int last, float[] weights) {
@@ -74,7 +74,7 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
         checkArgument(from.area() > 0 && to.area() > 0, "cannot resize %s to %s", from, to);
     }
 
-    /** Resizes rows {@code [rows, from.width, K]} to {@code [rows, to.width, K]}. */
+    /** Resizes the width only: {@code [rows, from.width, K]} to {@code [rows, to.width, K]}. */
     public NDArray columns(NDArray x) {
         return run(COLUMNS, x, to.width());
     }

@@ -14,9 +14,7 @@ package dev.saccade.core.ops.vision;
 @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
 record BilinearSamples(int perBin, int[] low, int[] high, float[] near, float[] far) {
 
-    /**
-     * Computes the points of a region, in cells; sampling ratio 0 means about one point per cell.
-     */
+    /** Computes the points of a region given in cells; ratio 0 means about one point per cell. */
     static BilinearSamples layOut(
             float start, float extent, int bins, int samplingRatio, int cells) {
         float size = extent / bins;
@@ -78,7 +76,7 @@ record BilinearSamples(int perBin, int[] low, int[] high, float[] near, float[] 
         return new Cells(first, weights);
     }
 
-    /** Weights of adjacent cells. */
+    /** Weights of adjacent cells, from cell {@code first} on. */
     @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
     record Cells(int first, float[] weights) {
 

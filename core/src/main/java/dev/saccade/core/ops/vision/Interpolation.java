@@ -19,17 +19,17 @@ public final class Interpolation {
 
     private Interpolation() {}
 
-    /** Resizes {@code [N, C, h, w]} bilinearly to the size of {@code [N, D, H, W]}. */
+    /** Resizes {@code x [N, C, h, w]} bilinearly to the size of {@code like [N, D, H, W]}. */
     public static NDArray resizeTo(NDArray like, NDArray x, boolean alignCorners) {
         return resize(x, like, 2, 1, "bilinear", alignCorners);
     }
 
-    /** Doubles height and width of {@code [N, C, h, w]}. */
+    /** Doubles height and width of {@code [N, C, h, w]} bilinearly. */
     public static NDArray upsample2x(NDArray x, boolean alignCorners) {
         return resize(x, x, 2, 2, "bilinear", alignCorners);
     }
 
-    /** Resizes the coarse map to the size of the fine one and adds them. */
+    /** Returns the sum of the fine map and the coarse map, resized bilinearly to the fine size. */
     public static NDArray upsampleAdd(NDArray fine, NDArray coarse, boolean alignCorners) {
         return resizeTo(fine, coarse, alignCorners).addi(fine);
     }

@@ -30,7 +30,7 @@ public final class MaskCrop {
         this.bitmaps = bitmaps;
     }
 
-    /** Transfers masks, which may differ in size, to the device of an array. */
+    /** Prepares masks, which may differ in size, for cropping on the device of an array. */
     public static MaskCrop onDeviceOf(NDArray array, List<Rle> masks) {
         boolean useBitmaps = !DynamicShapes.areAllowedFor(array) && Kernels.isFusedFor(array);
         return new MaskCrop(

@@ -49,7 +49,7 @@ public final class MaskPaste {
         return all;
     }
 
-    /** Returns the pixels near the box with at least a threshold probability. */
+    /** Returns the pixels near the box whose probability is at least {@code threshold}. */
     public Rle atLeast(float threshold) {
         RunBuilder runs = new RunBuilder(canvas);
         boolean columnsTouch = y.size() == canvas.height();
@@ -105,7 +105,7 @@ public final class MaskPaste {
             return axis;
         }
 
-        /** Sets the cells of a pixel whose position on the box is between -1 and 1. */
+        /** Sets the cells of a pixel; its position is -1 and 1 at the edges of the box. */
         private void place(int i, float position, int side) {
             // In a box without extent, every pixel is at the center.
             float u = Float.isInfinite(position) ? 0 : position;

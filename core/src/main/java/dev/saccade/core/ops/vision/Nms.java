@@ -21,10 +21,10 @@ import java.util.stream.IntStream;
  * Greedy non-maximum suppression within groups, such as classes or levels, for all images of a
  * batch.
  *
- * <p>Follows mmcv's {@code batched_nms}: shifts the boxes of group {@code g} by {@code g * (max +
- * 1)} in float32 and removes a box if its IoU with a better kept box is strictly greater than the
- * threshold. The shift loses precision and is kept because it decides borderline cases. The fused
- * operator keeps exactly the same boxes.
+ * <p>Follows mmcv's {@code batched_nms}: shifts the boxes of group {@code g} by {@code g * (m + 1)}
+ * in float32, where m is the largest coordinate, and removes a box if its IoU with a better kept
+ * box is strictly greater than the threshold. The shift loses precision and is kept because it
+ * decides borderline cases. The fused operator keeps exactly the same boxes.
  *
  * @param iouThreshold boxes with a greater IoU are removed
  * @param scoreThreshold boxes need a strictly greater score; NaN is never greater
@@ -59,9 +59,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
      */
     public record Kept(NDArray positions, NDArray counts) {
 
-        /**
-         * Creates arrays from positions on the host, best first, on the device of another array.
-         */
+        /** Transfers positions (best first, at most {@code most}) to the device of {@code like}. */
         public static Kept of(NDArray like, int[][] kept, int most) {
             int width = most;
             if (DynamicShapes.areAllowedFor(like)) {
