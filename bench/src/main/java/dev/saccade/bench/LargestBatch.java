@@ -74,7 +74,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
         }
     }
 
-    /** Returns whether a step should fit, extrapolating from a quarter and half of the edges. */
+    /** Returns whether a step should fit, extrapolating from smaller images. */
     private static boolean isExpectedToFit(TrialRun run, Size size, long usable) {
         long estimate = Long.MAX_VALUE;
         for (int part : new int[] {4, 2}) {

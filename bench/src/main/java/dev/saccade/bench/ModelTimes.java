@@ -16,7 +16,7 @@ import java.util.Map;
 /**
  * Measured times of a model.
  *
- * @param hostReads array reads per pass; each one synchronizes a GPU
+ * @param hostReads array reads per pass; each read waits for the GPU
  * @param hostWrites copies of Java values to arrays per pass
  * @param readBy reads by code location
  * @param writtenBy writes by code location

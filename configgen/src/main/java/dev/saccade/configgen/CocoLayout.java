@@ -13,7 +13,7 @@ import java.util.Optional;
 /** Finds COCO annotation files and image folders; file or folder names determine the split. */
 final class CocoLayout {
 
-    /** A folder with more JSON files has one per image, so it is another format. */
+    /** Files read per folder; folders with more files have one per image, in another format. */
     private static final int MAX_FILES_PER_FOLDER = 50;
 
     private CocoLayout() {}

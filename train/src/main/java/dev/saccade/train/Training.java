@@ -239,7 +239,7 @@ public final class Training {
             Optional<Validation> validation,
             List<String> notes) {}
 
-    /** Checks folder and data, and builds the model. */
+    /** Checks folder and data, builds the model, and trains. */
     private Outcome run(RunFolder folder, Hooks given, boolean resume) {
         boolean isNew = isFirst() && !resume;
         List<String> changes = List.of();
@@ -281,7 +281,7 @@ public final class Training {
         }
     }
 
-    /** Builds hooks, optimizer and data loader, and trains. */
+    /** Builds hooks, optimizer and data loader, and runs the training loop. */
     private Outcome train(Parts parts, RunFolder folder, Hooks given, boolean resume) {
         Model<?> model = parts.model;
         DataConfig data = config.data();
