@@ -108,7 +108,9 @@ final class ConfigArguments {
         return config;
     }
 
-    /** Suggests how to create a config, if the path seems to contain labels. */
+    /**
+     * Returns a hint to create a config if the path seems to contain labels, else an empty string.
+     */
     private String suggestion(PathKind kind) {
         Path folder = kind == PathKind.JSON ? named.toAbsolutePath().getParent() : named;
         return kind == PathKind.JSON || DATA_FOLDERS.contains(kind)

@@ -101,7 +101,7 @@ final class ConvertCommand extends BaseCommand {
         return 0;
     }
 
-    /** Returns a checkpoint file, or the best checkpoint of a run. */
+    /** Returns the given checkpoint, or the best or else the last checkpoint of a run. */
     static Path requireCheckpoint(Path file) {
         PathKind.require(
                 file,

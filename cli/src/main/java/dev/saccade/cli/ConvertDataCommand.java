@@ -135,7 +135,9 @@ final class ConvertDataCommand extends BaseCommand {
                 part == Split.TRAIN ? "for training" : "for " + part.key());
     }
 
-    /** Removes faulty images with {@code --skip-faulty}; else throws if there are errors. */
+    /**
+     * Returns labels without faulty images if {@code --skip-faulty} is set, else throws on errors.
+     */
     private SourceLabels removeFaulty(SourceLabels labels) {
         Findings all = new Findings();
         labels.findings().forEach(all);

@@ -22,7 +22,7 @@ final class RecipeNames {
     private RecipeNames() {}
 
     /**
-     * Returns the bundled config with a name; error messages contain suggestions.
+     * Returns the full name of a bundled config; error messages suggest similar names.
      *
      * @param named path below {@code configs/}, or its last part if unique; {@code configs/} and
      *     {@code .yaml} are optional

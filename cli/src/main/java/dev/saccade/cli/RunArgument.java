@@ -41,7 +41,7 @@ final class RunArgument {
         return weightsOf(run);
     }
 
-    /** Returns the given file, or the best checkpoint of a run. */
+    /** Returns the best or else the last checkpoint of a run, or any other path unchanged. */
     static Path weightsOf(Path named) {
         return PathKind.find(named) == PathKind.RUN ? new RunFolder(named).best() : named;
     }

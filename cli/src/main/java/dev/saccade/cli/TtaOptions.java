@@ -68,7 +68,7 @@ final class TtaOptions {
                             + " larger than a tile.")
     private boolean whole;
 
-    /** Loads a model without test-time augmentation by default. */
+    /** Loads a model; the default is no test-time augmentation. */
     TrainedModel<?> load(Path checkpoint, ComputeOptions compute) {
         return load(checkpoint, compute, tta -> Optional.empty());
     }

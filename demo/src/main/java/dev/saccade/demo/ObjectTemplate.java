@@ -34,7 +34,7 @@ record ObjectTemplate(
         };
     }
 
-    /** A disc with a raised rim and two or four holes. */
+    /** Samples a disc with a raised rim and two or four holes. */
     private static ObjectTemplate button(SplittableRandom random) {
         Vec color =
                 Vec.sample(
@@ -73,7 +73,7 @@ record ObjectTemplate(
         return new ObjectTemplate(0.075, 0.15, 0.3, outline, texture);
     }
 
-    /** A metal disc with a rim, an inscription and a motif in the middle. */
+    /** Samples a metal disc with a rim, an inscription and a motif in the middle. */
     private static ObjectTemplate coin(SplittableRandom random) {
         Vec metal = Vec.sample(random, 0xE6C068, 0xD8D4CC, 0xC9835A, 0xDDB257, 0xC6C8CC, 0xB87448);
         Vec tarnish = metal.mix(Vec.sample(random, 0x4A3A22, 0x38342C, 0x4C5A44), 0.75);

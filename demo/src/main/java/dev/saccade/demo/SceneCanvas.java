@@ -117,7 +117,7 @@ final class SceneCanvas {
         }
     }
 
-    /** sRGB gamma with a soft shoulder for highlights. */
+    /** Applies sRGB gamma, with a soft shoulder for highlights. */
     private static double tone(double value) {
         double soft = value < 0.7 ? value : 0.7 + 0.3 * Math.tanh((value - 0.7) / 0.3);
         return Math.pow(Math.max(soft, 0), 1 / 2.2);

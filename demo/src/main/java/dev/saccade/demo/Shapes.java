@@ -38,12 +38,12 @@ final class Shapes {
         return t * t * (3 - 2 * t);
     }
 
-    /** Clamps a value to 0 to 1. */
+    /** Clamps a value to the range 0 to 1. */
     static double clamp(double value) {
         return Math.min(Math.max(value, 0), 1);
     }
 
-    /** Samples uniformly. */
+    /** Samples uniformly between {@code low} and {@code high}. */
     static double between(SplittableRandom random, double low, double high) {
         return low + (high - low) * random.nextDouble();
     }

@@ -5,17 +5,17 @@ import java.util.SplittableRandom;
 /** A direction, or an RGB color in linear light. */
 record Vec(double x, double y, double z) {
 
-    /** Converts an sRGB color {@code 0xRRGGBB}. */
+    /** Converts an sRGB color {@code 0xRRGGBB} to linear light. */
     static Vec color(int rgb) {
         return new Vec(linear(rgb >> 16), linear(rgb >> 8), linear(rgb));
     }
 
-    /** Samples one of the {@code 0xRRGGBB} colors. */
+    /** Samples a color from a palette of {@code 0xRRGGBB} values. */
     static Vec sample(SplittableRandom random, int... palette) {
         return color(palette[random.nextInt(palette.length)]);
     }
 
-    /** Interpolates to another color. */
+    /** Returns a mixture with the fraction {@code amount} of the other color. */
     Vec mix(Vec other, double amount) {
         return times(1 - amount).plus(other.times(amount));
     }

@@ -8,10 +8,10 @@ import dev.saccade.report.LineChart.Range;
 import java.util.Locale;
 import java.util.stream.IntStream;
 
-/** Maps values to coordinates {@code from} to {@code to}, with ticks at round numbers. */
+/** Maps values in a range to coordinates {@code from} to {@code to}, with a tick per step. */
 record Axis(Range range, double from, double to, double step) {
 
-    /** Returns an axis with about {@code ticks} ticks at 1, 2 or 5 times a power of ten. */
+    /** Returns an axis with about {@code ticks} ticks; steps are 1, 2 or 5 times a power of ten. */
     static Axis of(Range range, double from, double to, int ticks) {
         double width = range.high() - range.low();
         double rough = width > 0 ? width / ticks : 1;
@@ -21,7 +21,7 @@ record Axis(Range range, double from, double to, double step) {
         return new Axis(range, from, to, round * power);
     }
 
-    /** Returns this axis with its high end moved up to the next tick. */
+    /** Returns this axis with the upper end of the range rounded up to a tick. */
     Axis upToTick() {
         double last = Math.ceil(range.high() / step - 1e-9) * step;
         return new Axis(new Range(range.low(), last), from, to, step);

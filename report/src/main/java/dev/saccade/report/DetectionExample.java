@@ -19,7 +19,7 @@ public record DetectionExample(
 
     private static final double IOU = 0.5;
 
-    /** Returns the indices of examples, most errors first; see {@link Examples#select}. */
+    /** Returns up to {@code count} indices, most errors first; see {@link Examples#select}. */
     public static List<Integer> select(
             List<DetectionExample> examples, int count, double threshold) {
         Comparator<Integer> worstFirst =

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Options of a request; {@code png} returns a label map as an image instead of JSON. */
+/** Options of a request; {@code png} requests the label map as an image instead of JSON. */
 record PredictOptions(ScoreThresholds scores, MaskFormat masks, boolean png) {
 
     /** Value that selects the recommended score of each class. */

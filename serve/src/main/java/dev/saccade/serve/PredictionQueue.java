@@ -26,8 +26,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Decodes and predicts images; rejects requests when full. Waiting small images of the same size
- * after resizing form a batch; no image waits for others.
+ * Decodes and predicts images; rejects requests when full. Batches small waiting images that have
+ * the same size after resizing, but never waits for a batch to fill.
  */
 final class PredictionQueue implements AutoCloseable {
 
@@ -36,7 +36,7 @@ final class PredictionQueue implements AutoCloseable {
     private static final int MAX_READERS = 8;
     private static final int PIXELS_PER_PERMIT = 1_000_000;
 
-    /** A larger image already uses all cores, and batching it needs too much memory. */
+    /** Maximum per batch; a larger image already uses all cores, and batching needs more memory. */
     private static final int MAX_BATCH_PIXELS = 1_000_000;
 
     /**

@@ -103,7 +103,7 @@ final class ServerMetrics {
         meanSeconds.updateAndGet(mean -> mean == 0 ? seconds : mean + SMOOTHING * (seconds - mean));
     }
 
-    /** Estimates the seconds that N images take, rounded up. */
+    /** Returns the estimated seconds to predict N images, rounded up, for {@code Retry-After}. */
     int secondsFor(int images) {
         double seconds = Math.ceil(meanSeconds.get() * images);
         return (int) Math.max(1, Math.min(MAX_RETRY_SECONDS, seconds));

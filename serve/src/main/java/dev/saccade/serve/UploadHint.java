@@ -15,7 +15,7 @@ final class UploadHint {
 
     private UploadHint() {}
 
-    /** Returns advice to append to the message; empty if there is none. */
+    /** Returns advice to append to the error message, or an empty string. */
     static String of(Request request, byte[] body) {
         String type = request.getHeaders().get(HttpHeader.CONTENT_TYPE);
         if (type == null) {

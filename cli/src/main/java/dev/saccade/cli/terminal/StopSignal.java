@@ -10,7 +10,8 @@ public final class StopSignal {
     private StopSignal() {}
 
     /**
-     * Runs work; on a signal calls {@code stop} repeatedly in another thread until the work ends.
+     * Runs work and returns its result. On a signal, calls {@code stop} repeatedly in another
+     * thread until the work ends.
      */
     public static <T> T run(Supplier<T> work, Runnable stop) {
         CountDownLatch done = new CountDownLatch(1);

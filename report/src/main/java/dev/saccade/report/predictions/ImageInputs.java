@@ -114,7 +114,7 @@ public record ImageInputs(
                         folder, shown(below));
     }
 
-    /** Finds folders with images; skips unreadable folders and folders of predictions. */
+    /** Adds readable subfolders with images, except folders of predictions, to {@code found}. */
     private static void addFoldersOfImages(Path folder, int level, Set<Path> found) {
         try (Stream<Path> content = Files.list(folder)) {
             for (Path path : (Iterable<Path>) content::iterator) {

@@ -33,7 +33,7 @@ final class RunCurves {
 
     private RunCurves() {}
 
-    /** Returns the curves of one run. */
+    /** Returns the charts of one run, one per quantity. */
     static List<LineChart> of(RunEvents run) {
         RunCurves curves = new RunCurves();
         Set<String> terms = new LinkedHashSet<>();
@@ -60,7 +60,7 @@ final class RunCurves {
         return curves.notEmpty();
     }
 
-    /** Returns the curves of several runs, one chart per quantity. */
+    /** Returns charts that compare several runs, one per quantity. */
     static List<LineChart> of(List<String> names, List<RunEvents> runs) {
         RunCurves curves = new RunCurves();
         curves.charts.add(curves.ofSteps("Loss", names, runs, "loss").smoothed());

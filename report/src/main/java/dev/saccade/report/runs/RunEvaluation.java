@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
-/** Evaluates the best checkpoint of a run, and keeps at most N example images. */
+/** Evaluates the best checkpoint of a run; keeps at most {@code examples} example images. */
 public record RunEvaluation(
         int examples,
         Function<Path, TrainedModel<?>> loader,

@@ -59,7 +59,7 @@ public record RunMetrics(
         }
     }
 
-    /** Returns whether these are the metrics of a checkpoint, with enough example images. */
+    /** Returns whether the metrics are of this checkpoint, with enough example images. */
     public boolean matches(Path checkpoint, int examples) {
         return this.checkpoint
                 .filter(
