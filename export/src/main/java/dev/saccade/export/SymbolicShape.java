@@ -76,7 +76,7 @@ final class SymbolicShape {
     private Optional<SizeExpression> rule(
             Map<ImmutableLongArray, SizeOf> from, ImmutableLongArray to) {
         long aboveAll = 1 + to.stream().max().orElse(0);
-        // Models usually round down or up.
+        // Tried before other offsets, as models usually round down or up.
         Rule rounded = (size, sizes, divisor) -> quotient(size, sizes, to, divisor, true);
         Rule shifted = (size, sizes, divisor) -> quotient(size, sizes, to, divisor, false);
         Rule padding = (size, sizes, divisor) -> SizeExpression.padding(size, divisor);

@@ -45,7 +45,7 @@ public final class CocoMetrics {
     }
 
     /**
-     * Compares detections with the ground truth; the result does not depend on {@code threads}.
+     * Computes the metrics of detections; the result does not depend on {@code threads}.
      *
      * @throws SaccadeException if the data set has no classes, or if a detection has an unknown
      *     image or class, or a mask of the wrong size

@@ -213,7 +213,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
                 : add(expression.isRemainder() ? "Mod" : "Div", number, ints(expression.divisor()));
     }
 
-    /** Returns the sizes of axes {@code from} to {@code to}, exclusive, as an int64 vector. */
+    /** Returns the sizes of axes {@code from} to {@code to}, exclusive, {@code [N]} int64. */
     String size(String tensor, int from, int to) {
         return add("Shape", List.of(tensor), attribute("start", from), attribute("end", to));
     }
