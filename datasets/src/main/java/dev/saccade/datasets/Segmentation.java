@@ -9,7 +9,7 @@ import java.util.List;
 /** The outline of an object in one of COCO's encodings. */
 public sealed interface Segmentation {
 
-    /** Rasterizes the outline to a mask of the image's size; throws if it is invalid. */
+    /** Rasterizes the outline to a mask of the image's size; throws if the outline is invalid. */
     Rle mask(Size image);
 
     record None() implements Segmentation {

@@ -18,7 +18,7 @@ public final class Ade20kClasses {
                     .map(line -> line.substring(line.indexOf(',') + 1))
                     .collect(ImmutableList.toImmutableList());
 
-    /** As {@code 0xRRGGBB}; road and skyscraper have the same color. */
+    /** The class colors as {@code 0xRRGGBB}; road and skyscraper have the same color. */
     public static final ImmutableList<Integer> COLORS =
             LINES.stream()
                     .map(line -> Integer.valueOf(line.substring(0, line.indexOf(',')), 16))

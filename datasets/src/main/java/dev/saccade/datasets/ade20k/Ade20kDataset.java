@@ -127,7 +127,7 @@ public final class Ade20kDataset implements Dataset {
                     .find(findings);
         }
 
-        /** Returns the class names; throws if there are none, or a name occurs twice. */
+        /** Returns the class names; throws if the file has none, or a name occurs twice. */
         List<String> names(Path root) {
             List<String> names = classesFile.map(file -> lines(root.resolve(file))).orElse(classes);
             if (names.isEmpty() && classesFile.isEmpty()) {

@@ -25,9 +25,9 @@ import java.util.stream.Stream;
  *   <li>corners: more than 20 % of the boxes exceed the image by more than 5 %
  *   <li>centers: more than 5 % of the boxes, and at least 5, exceed the image by more than a pixel,
  *       but none exceeds it at the left or top if read as centers
- *   <li>x and y swapped: more than 5 % of the boxes, and at least 5, exceed it by more than 5 %
+ *   <li>x, y swapped: more than 5 % of the boxes, and at least 5, exceed the image by more than 5 %
  *   <li>none of these, such as pixels of another image size: more than 50 % of the boxes, and at
- *       least 5, exceed it by more than 5 %
+ *       least 5, exceed the image by more than 5 %
  * </ul>
  */
 final class BoxFormat {

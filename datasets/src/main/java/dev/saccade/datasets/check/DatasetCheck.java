@@ -39,7 +39,7 @@ public final class DatasetCheck {
         this.options = options;
     }
 
-    /** Checks a data set; faults of its files are only found by {@link Dataset.Config#check}. */
+    /** Checks a data set and its images; {@link Dataset.Config#check} also checks label files. */
     public static DatasetReport run(Dataset dataset, CheckOptions options) {
         DatasetCheck check = new DatasetCheck(dataset, options);
         check.checkClasses();

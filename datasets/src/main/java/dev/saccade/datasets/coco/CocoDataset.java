@@ -184,7 +184,7 @@ public final class CocoDataset implements Dataset {
     }
 
     /**
-     * Reads an annotation file without locating images; empty if its content is inconsistent.
+     * Reads an annotation file without its images; returns empty if the content is inconsistent.
      *
      * @throws SaccadeException if the file is missing or not JSON; names line and column
      */
@@ -215,7 +215,7 @@ public final class CocoDataset implements Dataset {
         return rows.get(index).size();
     }
 
-    /** Returns the original name of an augmented image, Roboflow's {@code extra.name}. */
+    /** Returns the original name of an augmented image (Roboflow); empty if unknown. */
     public String source(int index) {
         return rows.get(index).source();
     }

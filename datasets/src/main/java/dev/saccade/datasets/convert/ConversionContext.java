@@ -31,7 +31,7 @@ public final class ConversionContext implements Reporter {
     private final SourceFolder folder;
     private final Runnable onImage;
 
-    /** Lists a folder; {@code onImage} is called after each image by the calling thread. */
+    /** Lists the files; {@code onImage} is called after each image by the calling thread. */
     public ConversionContext(Path folder, Runnable onImage) {
         this.folder = SourceFolder.list(folder, this);
         this.onImage = onImage;

@@ -26,7 +26,7 @@ public record ParsedObject(
         this(place, name, "", List.of(outline), false);
     }
 
-    /** Merges the parts of each object, at the position of the first part. */
+    /** Returns the objects merged from parts, each at the position of its first part. */
     public static List<ParsedObject> joined(List<ParsedObject> parts) {
         Map<List<String>, ParsedObject> objects = new LinkedHashMap<>();
         for (ParsedObject part : parts) {

@@ -32,7 +32,7 @@ import java.util.Optional;
  * @param bits bits per value
  * @param orientation EXIF orientation, 1 to 8; 1 is upright
  * @param fault why decoding is impossible, such as a missing end; empty if no fault is known yet
- * @param warnings about ignored or completed parts of the file, such as further pages
+ * @param warnings about ignored or missing parts of the file, such as further pages
  */
 public record ImageHeader(
         Kind kind,

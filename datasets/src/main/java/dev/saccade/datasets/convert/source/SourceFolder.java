@@ -37,7 +37,7 @@ public final class SourceFolder {
     private final Path root;
     private final ImmutableList<String> files;
 
-    /** Files and folders. */
+    /** Relative paths of files and folders. */
     private final ImmutableSet<String> paths;
 
     private final ImmutableMap<String, Path> renamed;
