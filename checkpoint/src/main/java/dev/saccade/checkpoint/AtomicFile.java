@@ -47,7 +47,7 @@ public final class AtomicFile {
 
     /**
      * Writes like {@link #write(Path, Content)} and renames the old file to {@code kept} in the
-     * same folder. At every moment, one of the two names has complete content.
+     * same folder. At every moment, {@code file} or {@code kept} has complete content.
      */
     static void write(Path file, Optional<Path> kept, Content content) {
         Path target = file.toAbsolutePath();

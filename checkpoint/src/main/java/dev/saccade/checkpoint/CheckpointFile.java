@@ -84,12 +84,12 @@ public final class CheckpointFile {
         return bytes.flip();
     }
 
-    /** Returns a range whose bytes are read later. */
+    /** Returns a byte range, which is read now for a checksum, and again on use. */
     public ByteRange range(long offset, long length) {
         return range(offset, length, new CRC32C());
     }
 
-    /** Returns a range whose bytes are read later; updates {@code sum} with its bytes. */
+    /** Returns a byte range as {@code range(offset, length)} does; updates {@code sum} with it. */
     ByteRange range(long offset, long length, CRC32C sum) {
         check(offset, length);
         CRC32C crc = new CRC32C();

@@ -21,7 +21,7 @@ import java.util.Set;
 /** Collects one note for each guessed or ignored frame property. */
 final class FrameReport {
 
-    /** Maximum relative deviation of square pixels from a ratio of 1. */
+    /** Pixels count as square up to this deviation of their aspect ratio from 1. */
     private static final double SQUARE = 0.02;
 
     private final Set<String> notes = new LinkedHashSet<>();

@@ -116,7 +116,7 @@ final class PickleGlobals {
         return dict;
     }
 
-    /** Returns decoded bytes; in protocol 2, Python 3 writes bytes as Latin-1 text. */
+    /** Converts Latin-1 text to bytes; in protocol 2, Python 3 writes bytes as such text. */
     private Object encoded(List<Object> given) {
         if (!(argument(given, 0) instanceof String text) || !"latin1".equals(argument(given, 1))) {
             return new Opaque();

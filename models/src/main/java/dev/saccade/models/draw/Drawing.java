@@ -60,17 +60,17 @@ public final class Drawing {
         Mat draw(Mat image, boolean labels);
     }
 
-    /** Draws boxes, names, scores and masks on an image file. */
+    /** Returns a drawing of boxes, names, scores and masks on an image file. */
     public static Drawing of(Path image, List<DetectedObject> objects) {
         return of(ImageSource.of(image), objects);
     }
 
-    /** Draws boxes, names, scores and masks on an image. */
+    /** Returns a drawing of boxes, names, scores and masks on an image. */
     public static Drawing of(BufferedImage image, List<DetectedObject> objects) {
         return of(ImageSource.of(image), objects);
     }
 
-    /** Draws boxes, names, scores and masks on an image. */
+    /** Returns a drawing of boxes, names, scores and masks on an image. */
     public static Drawing of(ImageSource source, List<DetectedObject> objects) {
         List<DetectedObject> bestFirst =
                 objects.stream()
@@ -82,17 +82,17 @@ public final class Drawing {
                 true);
     }
 
-    /** Blends an image file with the class colors and adds a legend. */
+    /** Returns a drawing that blends an image file with the class colors, with a legend. */
     public static Drawing of(Path image, ClassMap map) {
         return of(ImageSource.of(image), map);
     }
 
-    /** Blends an image with the class colors and adds a legend. */
+    /** Returns a drawing that blends an image with the class colors, with a legend. */
     public static Drawing of(BufferedImage image, ClassMap map) {
         return of(ImageSource.of(image), map);
     }
 
-    /** Blends an image with the class colors and adds a legend below it. */
+    /** Returns a drawing that blends an image with the class colors, with a legend below. */
     public static Drawing of(ImageSource source, ClassMap map) {
         return new Drawing(
                 source,
@@ -103,7 +103,7 @@ public final class Drawing {
                 true);
     }
 
-    /** Returns this drawing without names, scores and legend. */
+    /** Returns a copy of this drawing without names, scores and legend. */
     public Drawing withoutLabels() {
         return new Drawing(source, artist, false);
     }
