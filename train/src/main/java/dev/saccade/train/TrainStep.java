@@ -148,7 +148,7 @@ final class TrainStep {
         return config.accumulation() * ranks.worldSize() > 1;
     }
 
-    /** Loads the next batch, which stays open until another batch or the end of the step. */
+    /** Loads the next batch, which stays open until another is loaded or the step ends. */
     private Batch load(Iterator<Batch> batches) {
         unload();
         batch = Optional.of(batches.next());

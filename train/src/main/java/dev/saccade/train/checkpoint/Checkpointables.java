@@ -23,7 +23,7 @@ public record Checkpointables(
         return ema.map(ModelEma::averages).orElse(Map.of());
     }
 
-    /** Returns the trained, not averaged weights, by the names of their {@link #averages}. */
+    /** Returns the weights before averaging, by the names of their {@link #averages}. */
     public Map<String, NDArray> trained() {
         return ema.map(ModelEma::weights).orElse(Map.of());
     }
