@@ -72,7 +72,7 @@ public final class Linear extends Layer implements Affine {
 
     /**
      * Returns whether to use the fused operator. With a single thread, libtorch convolves small
-     * batches without oneDNN, so its results would differ.
+     * batches without oneDNN, so the fused results would differ.
      */
     private static boolean isFused(NDArray x) {
         return NoGrad.isActive()

@@ -121,7 +121,7 @@ public final class Functional {
         return call("torch.flatten", x, startDim);
     }
 
-    /** Returns a view of the entries {@code start} (inclusive) to {@code end} (exclusive). */
+    /** Returns a view of entries {@code start} to {@code end - 1} along axis {@code dim}. */
     public static NDArray slice(NDArray x, int dim, long start, long end) {
         return call("torch.slice", x, dim, start, end);
     }

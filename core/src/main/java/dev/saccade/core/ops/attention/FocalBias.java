@@ -37,7 +37,7 @@ public final class FocalBias {
     /**
      * Looks up the bias.
      *
-     * @param region the keys
+     * @param region the keys of a window
      * @param own {@code [(2 M - 1)^2, heads]}, see {@link RelativePositionBias#ofWindow}
      * @param neighbors {@code [1, heads, M^2, neighbors]} if there is a ring: the tokens outside
      *     the window in the copies of the map shifted to the top left, top right, bottom left and

@@ -70,7 +70,7 @@ public record NeighborRegion(int kernel) implements FilterRegion {
         if (Tracer.isRecording()) {
             return with(PRODUCTS_BY_OFFSET).run(q, k);
         }
-        // Rows take 14 times the memory of the keys, so they are freed immediately.
+        // Rows take about twice the memory of the keys, so they are freed immediately.
         try (NDArray rows = with(ROWS).run(k)) {
             return with(PRODUCTS).run(q, rows);
         }

@@ -20,7 +20,7 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
 
     /** Order of padding and shift, which matters if both occur. */
     public enum Order {
-        /** The official detection and segmentation code. */
+        /** The order in Swin's official detection and segmentation code. */
         PAD_THEN_SHIFT,
         /** The order in timm. */
         SHIFT_THEN_PAD

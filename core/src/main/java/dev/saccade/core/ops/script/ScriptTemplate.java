@@ -64,7 +64,7 @@ public final class ScriptTemplate {
         }
     }
 
-    /** Returns the script with these constants: numbers, booleans, texts or lists of numbers. */
+    /** Returns the script with constants by name: numbers, booleans, texts or lists of numbers. */
     public Script with(Map<String, ?> constants) {
         return compiled.computeIfAbsent(
                 Map.copyOf(constants), key -> Script.compile(signature, filledIn(key)));
