@@ -108,9 +108,7 @@ final class ConfigArguments {
         return config;
     }
 
-    /**
-     * Returns a hint to create a config if the path seems to contain labels, else an empty string.
-     */
+    /** Returns a hint to create a config if the path seems to contain labels, else "". */
     private String suggestion(PathKind kind) {
         Path folder = kind == PathKind.JSON ? named.toAbsolutePath().getParent() : named;
         return kind == PathKind.JSON || DATA_FOLDERS.contains(kind)

@@ -135,9 +135,7 @@ final class ConvertDataCommand extends BaseCommand {
                 part == Split.TRAIN ? "for training" : "for " + part.key());
     }
 
-    /**
-     * Returns labels without faulty images if {@code --skip-faulty} is set, else throws on errors.
-     */
+    /** Returns the labels without faulty images ({@code --skip-faulty}); throws on other errors. */
     private SourceLabels removeFaulty(SourceLabels labels) {
         Findings all = new Findings();
         labels.findings().forEach(all);
