@@ -35,7 +35,7 @@ final class FocalCheckpoints {
 
     private FocalCheckpoints() {}
 
-    /** Returns the indices of the neighbor tokens after rolling a window to its four corners. */
+    /** Returns the indices of the neighbors of a window in maps rolled in four directions. */
     private static Optional<IndexTable.Values> neighbors(IndexTable.Parameter table) {
         long queries = table.shape().get(2);
         int window = WindowIndexes.root(queries);

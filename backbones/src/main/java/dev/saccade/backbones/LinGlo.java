@@ -77,7 +77,7 @@ public final class LinGlo extends StagedTransformer {
     public enum Skip {
         NONE,
         IDENTITY,
-        /** Batch normalization. */
+        /** Batch normalization of the input. */
         BN
     }
 

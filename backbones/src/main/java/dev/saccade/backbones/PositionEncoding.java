@@ -22,8 +22,8 @@ import java.util.stream.IntStream;
 
 /**
  * Residual parallel conditional position encoding (RP-CPE) of LinGlo: parallel 3x3 depth-wise
- * convolutions, each with optional batch normalization, plus the input. Without the input it is
- * P-CPE; with a single convolution, R-CPE; with both changes, CPE.
+ * convolutions, each with optional batch normalization, plus the input. The paper's names are P-CPE
+ * without the input, R-CPE with a single convolution, and CPE with both changes.
  *
  * <p>In inference, or without normalizations, all operations are linear, so the branches are merged
  * into one convolution (as in Diverse Branch Block, Ding et al. 2021).

@@ -36,7 +36,7 @@ public final class Pvt extends StagedTransformer {
      * Settings of a Pyramid Vision Transformer.
      *
      * @param srRatios factors by which keys and values are reduced along each side of the map
-     * @param normEps eps of the block normalizations; all others use 1e-5
+     * @param normEps eps of the block normalizations; other normalizations use 1e-5
      */
     @Component("pvt")
     @Variant(name = "tiny", settings = "depths: [2, 2, 2, 2]")

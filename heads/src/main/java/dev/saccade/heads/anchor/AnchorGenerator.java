@@ -67,7 +67,7 @@ public final class AnchorGenerator {
      * @param ratios height / width
      * @param scaleMajor whether all scales of a ratio are consecutive
      * @param centerOffset anchor center offset within a cell, in strides
-     * @param strides in pixels; also the base size
+     * @param strides stride of each level in pixels; also the size of anchors with scale 1
      */
     public AnchorGenerator(
             List<Double> scales,

@@ -44,8 +44,8 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
             GtInstances objects) {
 
         /**
-         * Maps targets of the inside anchors (empty: all) back to all anchors, like mmdetection's
-         * {@code unmap}.
+         * Returns targets for all anchors from targets of the inside anchors (empty: all), like
+         * mmdetection's {@code unmap}.
          */
         static ImageTargets of(
                 NDArray gtInds,

@@ -123,8 +123,8 @@ public final class RpnHead extends AnchorHead {
     }
 
     /**
-     * Merges the proposals of all views of an image, in original coordinates, best first. As in
-     * mmdetection, NMS runs over all views and levels together.
+     * Returns the proposals of an image, merged over views, in original coordinates, best first. As
+     * in mmdetection, NMS runs over all views and levels together.
      */
     public Detections proposals(List<FeaturePyramid> views, List<ImageMetas> metas) {
         List<ScoredBoxes> all = new ArrayList<>();

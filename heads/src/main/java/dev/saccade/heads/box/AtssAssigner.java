@@ -27,7 +27,7 @@ import java.util.Map;
  *
  * @param topk candidates per level; fewer if the level has fewer anchors
  * @param ignoreIofThr anchors with a larger fraction inside an ignored region are ignored, and
- *     become candidates only if there are too few other anchors; 0 or less disables this
+ *     become candidates only if there are too few other anchors; 0 or less to disable
  */
 @Component("atss")
 public record AtssAssigner(@Default("9") int topk, @Default("-1") double ignoreIofThr)

@@ -6,7 +6,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.heads.loss.BoxLoss;
 
-/** Box regression loss of a head; {@code decoded}: whether it compares decoded boxes. */
+/** Box regression loss of a head; compares decoded boxes if {@code decoded}, else deltas. */
 public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
 
     public BoxRegression {

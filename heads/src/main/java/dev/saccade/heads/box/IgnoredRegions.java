@@ -11,7 +11,7 @@ import java.util.Map;
 /**
  * Finds priors in ignored regions, which are excluded from training.
  *
- * @param iofThr minimum intersection over foreground (IoF), exclusive; 0 or less disables this
+ * @param iofThr minimum intersection over foreground (IoF), exclusive; 0 or less to disable
  * @param ofPriors whether the foreground is the prior, instead of the region
  */
 record IgnoredRegions(double iofThr, boolean ofPriors) {

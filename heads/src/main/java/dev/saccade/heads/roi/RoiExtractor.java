@@ -32,7 +32,7 @@ public record RoiExtractor(
         @Default("[4, 8, 16, 32]") List<Integer> featmapStrides,
         @Default("56") double finestScale) {
 
-    /** Limit of 2 GiB of floats; LVIS masks need half of it. */
+    /** Limit of 2 GiB of floats; LVIS masks need 1 GiB. */
     private static final long MAX_VALUES = 1 << 29;
 
     /** Computes level indices, {@code log2(size / finest_scale)}; NaN sizes use the first level. */
@@ -91,8 +91,8 @@ public record RoiExtractor(
     }
 
     /**
-     * Returns the level index of {@code [R, 4]} boxes, {@code [R]} int64; it increases by 1 per
-     * doubling of size.
+     * Returns the level index of {@code [R, 4]} boxes, {@code [R]} int64; the index increases by 1
+     * when the size doubles.
      */
     public NDArray levels(NDArray boxes) {
         return LEVELS.with(Map.of("finest_scale", finestScale, "last", featmapStrides.size() - 1))

@@ -48,8 +48,8 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
             ImageMetas metas) {}
 
     /**
-     * Scatters the rows of valid regions into all regions; the others get zero area and score minus
-     * infinity.
+     * Scatters the rows of valid regions into all regions; all other regions get zero area and
+     * score minus infinity.
      */
     private static final Script SCATTER_VALID =
             Script.compile(
@@ -253,7 +253,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         return withMasks;
     }
 
-    /** Converts boxes to network input coordinates and back, which rounds them like mmdetection. */
+    /** Returns boxes rounded like mmdetection: converted to the network input and back. */
     private static Boxes rounded(ImageInfo image, Boxes boxes) {
         return image.toOriginal(image.fromOriginal(boxes));
     }

@@ -21,7 +21,7 @@ import java.util.List;
 
 /**
  * Semantic FPN head (Kirillov et al. 2019), like mmsegmentation's {@code FPNHead}: upsamples all
- * levels to the finest with convolutions and 2x resizing, and adds them.
+ * levels to the finest with convolutions and 2x resizing, and adds the results.
  */
 public final class SemanticFpnHead extends DecodeHead {
 
