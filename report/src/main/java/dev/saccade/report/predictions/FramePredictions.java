@@ -42,7 +42,9 @@ public final class FramePredictions implements AutoCloseable {
     private final OutputStream file;
     private long faults;
 
-    /** Predicts one of {@code every} frames or images, each with at most {@code maxPixels}. */
+    /**
+     * Predicts the first of {@code every} frames or images; {@code maxPixels} limits images only.
+     */
     public record Settings(int every, long maxPixels, BooleanSupplier stopped) {}
 
     /**
