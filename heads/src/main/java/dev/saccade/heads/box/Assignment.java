@@ -21,7 +21,8 @@ import dev.saccade.core.ops.script.DynamicShapes;
 public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
 
     /**
-     * Runs an assigner and checks its result. Checks values only if that does not stall a GPU.
+     * Runs an assigner and returns its result after checks. Checks values only if that does not
+     * stall a GPU.
      *
      * @throws SaccadeException of kind user that names the assigner
      */

@@ -71,7 +71,7 @@ public record ImageMetas(NDArray limits, Optional<NDArray> scale, Optional<NDArr
         return Functional.minimum(Functional.clamp(boxes, 0), limits.expandDims(1));
     }
 
-    /** Clips {@code [R, 4]} boxes to the images with {@code [R]} int64 indices. */
+    /** Clips {@code [R, 4]} boxes to their images, given as {@code [R]} int64 indices. */
     public NDArray clip(NDArray boxes, NDArray images) {
         return Functional.minimum(
                 Functional.clamp(boxes, 0), Functional.indexSelect(limits, 0, images));

@@ -21,7 +21,8 @@ import java.util.SplittableRandom;
 public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactorWithNeg) {
 
     /**
-     * Runs a sampler and checks its result. Checks values only if that does not stall a GPU.
+     * Runs a sampler and returns its result after checks. Checks values only if that does not stall
+     * a GPU.
      *
      * @throws SaccadeException of kind user that names the sampler
      */

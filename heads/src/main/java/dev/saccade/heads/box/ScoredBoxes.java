@@ -31,7 +31,7 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
                     return torch.where(large, scores, torch.log(torch.zeros_like(scores)))
                     """);
 
-    /** Concatenates lists of boxes image by image. */
+    /** Returns the boxes of all lists, concatenated for each image. */
     public static ScoredBoxes concat(List<ScoredBoxes> lists) {
         NDList boxes = new NDList();
         NDList scores = new NDList();
