@@ -85,7 +85,7 @@ public record Annotation(
         return new Annotation(id, label, box, box.area(), new Segmentation.None(), Set.of());
     }
 
-    /** Creates an object from a mask of the image's size; its box is the tightest around it. */
+    /** Creates an object from a mask of the image's size, with the tightest box around the mask. */
     public static Annotation of(long id, int label, Rle mask) {
         Rle.Bounds bounds = mask.bounds();
         return new Annotation(

@@ -87,7 +87,7 @@ public interface Dataset {
     /**
      * Reads and decodes the label map of an image; both have the same size.
      *
-     * @throws SaccadeException if the data set has no label maps, or this one is invalid
+     * @throws SaccadeException if the data set has no label maps, or the label map is invalid
      */
     default LabelMap labels(int index) {
         throw SaccadeException.user(

@@ -20,7 +20,7 @@ public enum DropReason {
         this.what = what;
     }
 
-    /** Returns why training drops an object; empty if it is trained on. */
+    /** Returns why training drops an object; empty if the object is trained on. */
     public static Optional<DropReason> of(Annotation object, Size image) {
         if (object.label() < 0) {
             return Optional.of(OTHER_CLASS);

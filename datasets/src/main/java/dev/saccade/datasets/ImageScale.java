@@ -11,7 +11,7 @@ public record ImageScale(Size size, double factor) {
         return new ImageScale(image, 1);
     }
 
-    /** Returns the scale after transforms; the largest if it is random. */
+    /** Returns the scale after transforms; the largest possible scale if random. */
     public ImageScale after(List<Transform> transforms) {
         ImageScale scale = this;
         for (Transform transform : transforms) {

@@ -54,13 +54,13 @@ public interface Transform extends ComponentConfig {
         return image;
     }
 
-    /** Returns this step with a default size, unless it sets a size. */
+    /** Returns this step with a default size, or unchanged if its size is set. */
     default Transform withDefaultSize(InputSize size) {
         return this;
     }
 
     /**
-     * Applies several steps to a sample; consumes it, even on failure.
+     * Applies several steps to a sample; consumes the sample, even on failure.
      *
      * @throws SaccadeException of kind user that names the step, if the result of a step is
      *     inconsistent or the step needs other samples

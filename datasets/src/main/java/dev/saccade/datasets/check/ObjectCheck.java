@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 
 /**
  * Checks boxes and outlines of objects. Reports mostly warnings, since training drops or clips
- * faulty objects, but an error if it drops most objects.
+ * faulty objects, but an error if training drops most objects.
  *
  * @param file name of the data set in messages
  * @param selectedIds ids of the selected categories

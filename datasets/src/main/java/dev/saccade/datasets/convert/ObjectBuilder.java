@@ -18,7 +18,7 @@ import java.util.Set;
 /**
  * Converts the shapes of an image to objects. Clips boxes, but keeps polygons, since masks are
  * clipped later. Reports a warning if a shape is skipped or clipped by more than a pixel, and an
- * error if it is invalid.
+ * error if a shape is invalid.
  */
 final class ObjectBuilder {
 

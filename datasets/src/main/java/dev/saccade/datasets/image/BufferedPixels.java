@@ -28,7 +28,7 @@ final class BufferedPixels {
 
     private BufferedPixels() {}
 
-    /** Decodes a file with the JDK's decoder, which prints nothing; throws if it is damaged. */
+    /** Decodes with the JDK, which prints nothing, and converts; throws if the file is damaged. */
     static <T> T decode(
             String file,
             ImageHeader.Kind kind,

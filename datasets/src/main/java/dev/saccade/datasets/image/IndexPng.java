@@ -118,7 +118,7 @@ public record IndexPng(Size size, short[] values) {
                 }
             }
         } catch (IOException | SaccadeException e) {
-            // The check of the label map reports why it cannot be read.
+            // The check of the label map reports why the file cannot be read.
         }
         return List.of();
     }

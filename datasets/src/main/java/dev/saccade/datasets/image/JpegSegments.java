@@ -68,7 +68,7 @@ final class JpegSegments {
     private int zeros;
     private int mostZeros;
 
-    /** Whether zero bits may be pixels: the code 00 ends a block, as in images of one color. */
+    /** Whether zero bytes may be pixels, as in images of one color: code 00 ends a block. */
     private boolean mayBeZero;
 
     private final boolean[] emptyIfZero = new boolean[16];
@@ -259,7 +259,7 @@ final class JpegSegments {
         }
     }
 
-    /** Counts a byte between segments; after a scan header, it is scan data. */
+    /** Counts a byte outside of segments: scan data after a scan header, otherwise spare. */
     private void addData(int at) {
         if (scans > 0) {
             scanBytes++;

@@ -49,7 +49,7 @@ public final class OpenCv {
 
     private static void loadLibrary() throws IOException {
         NativePlatform.requireGlibc("OpenCV");
-        // Errors of its decoders are thrown as exceptions instead.
+        // Errors of OpenCV's decoders are thrown as exceptions instead.
         ProcessEnvironment.setIfAbsent("OPENCV_LOG_LEVEL", "SILENT");
         try {
             System.load(NativeLibrary.file(resource()).toString());

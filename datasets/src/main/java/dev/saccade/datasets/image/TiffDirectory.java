@@ -219,7 +219,7 @@ final class TiffDirectory {
 
     record Values(ByteBuffer tiff, int start, long count, int length) {
 
-        /** Returns the value at an index; throws if it is outside of the file. */
+        /** Returns the value at an index; throws if the value is outside of the file. */
         long at(long index) {
             int place = Math.toIntExact(start + index * length);
             return switch (length) {

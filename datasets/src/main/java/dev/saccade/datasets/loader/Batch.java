@@ -102,8 +102,8 @@ public final class Batch implements AutoCloseable {
 
     /**
      * Copies the images to the device of a manager. On CPUs the array uses this batch's memory, so
-     * it is valid until the batch is closed. Copies to a GPU are asynchronous, except for the first
-     * batches of a loader.
+     * the array is valid until the batch is closed. Copies to a GPU are asynchronous, except for
+     * the first batches of a loader.
      */
     public ImageBatch to(NDManager manager) {
         Shape shape = new Shape(images.size(), CHANNELS, size.height(), size.width());

@@ -69,7 +69,7 @@ public final class InferenceReader {
     /**
      * Reads images as one batch; only a single image is split into tiles.
      *
-     * @throws SaccadeException if an image cannot be used; names it
+     * @throws SaccadeException if an image cannot be used; names the image
      */
     public InferenceInput read(List<ImageSource> images) {
         List<Sample> decoded = new ArrayList<>();

@@ -35,9 +35,9 @@ import java.util.stream.Stream;
  * Pasted objects come last. Pasted areas also copy the label map. Crowds are not pasted, and
  * existing crowds are kept.
  *
- * <p>Images are aligned at their upper left corners, and objects are cut off at the edges of this
- * image; mmdetection requires equal padded sizes. Unlike mmdetection, fully covered objects are
- * always removed.
+ * <p>Images are aligned at their upper left corners, and objects are cut off at the edges of the
+ * target image; mmdetection requires equal padded sizes. Unlike mmdetection, fully covered objects
+ * are always removed.
  *
  * @param maxNumPasted exclusive upper bound of the random number of pasted objects
  * @param bboxOccludedThr keeps a covered object if no edge of its box moves by more than this

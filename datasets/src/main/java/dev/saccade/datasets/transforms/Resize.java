@@ -157,7 +157,7 @@ public record Resize(
         return Math.max(1, (int) (edge + 0.5));
     }
 
-    /** Resizes a sample; its scale is the new edge over the old one, rounded to float32. */
+    /** Resizes a sample; its scale factors are new over old edges, rounded to float32. */
     public static Sample resize(Sample sample, Size target) {
         ImageInfo info = scaled(sample.info(), target);
         return sample.transform(

@@ -98,7 +98,7 @@ public record Tiles(List<Integer> size, double overlap, boolean whole) {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** The last tile ends at the image border, so it may overlap its predecessor by more. */
+    /** Returns the starts of tiles along an edge; the last tile ends at the image border. */
     private List<Integer> starts(int edge, int length) {
         int step = length - (int) (overlap * length);
         ImmutableList.Builder<Integer> starts = ImmutableList.builder();
