@@ -110,7 +110,7 @@ public record Sample(
                 rejected);
     }
 
-    /** Returns the sample as rejected; it is replaced, see {@link Transform#needsOtherSamples}. */
+    /** Marks this sample as rejected, to be replaced; see {@link Transform#needsOtherSamples}. */
     public Sample reject() {
         return new Sample(image, info, targets, labels, normalization, true);
     }

@@ -70,7 +70,9 @@ public final class DataFolder {
                 .withSettings("data");
     }
 
-    /** Describes what exists instead of a missing file; empty if both folders above are missing. */
+    /**
+     * Describes what exists instead of a missing file; empty if its two parent folders are, too.
+     */
     public static String alternativeTo(Path missing) {
         Path path = missing.toAbsolutePath().normalize();
         Path folder = path.getParent();

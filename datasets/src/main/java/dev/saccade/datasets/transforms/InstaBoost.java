@@ -266,7 +266,7 @@ public record InstaBoost(
         return alpha;
     }
 
-    /** Redraws a mask as polygons through the middles of the pixel edges along its border. */
+    /** Returns a mask redrawn through the middles of the pixel edges along its border. */
     private static Rle outlined(Rle mask) {
         List<double[]> polygons = Contours.trace(mask).stream().map(InstaBoost::middles).toList();
         return polygons.isEmpty() ? mask : Rle.fromPolygons(mask.size(), polygons);

@@ -12,7 +12,7 @@ interface LabelReader {
     /** Returns all labels of a folder; faults are reported, not thrown. */
     SourceLabels read(ConversionContext context);
 
-    /** Returns whether a folder is in this format; false for formats detected by file. */
+    /** Returns whether a folder is in this format; false for formats that label files reveal. */
     default boolean detects(SourceFolder folder) {
         return false;
     }
