@@ -70,9 +70,7 @@ public final class DataFolder {
                 .withSettings("data");
     }
 
-    /**
-     * Describes what exists instead of a missing file; empty if its two parent folders are, too.
-     */
+    /** Describes what exists instead of a missing file; empty without its two parent folders. */
     public static String alternativeTo(Path missing) {
         Path path = missing.toAbsolutePath().normalize();
         Path folder = path.getParent();
