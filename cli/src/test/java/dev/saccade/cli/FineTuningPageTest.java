@@ -148,7 +148,8 @@ class FineTuningPageTest {
     private void writeCocoDetector(Path file) {
         RunConfig config =
                 Configs.bind(
-                        ConfigFile.load(folder.resolve("tools_masks.yaml"), SMALL), RunConfig.class);
+                        ConfigFile.load(folder.resolve("tools_masks.yaml"), SMALL),
+                        RunConfig.class);
         List<String> classes = IntStream.range(0, 80).mapToObj(i -> "class " + i).toList();
         try (NDManager manager = NDManager.newBaseManager()) {
             DetectionModel detector = new DetectionModel(config.model(), classes);

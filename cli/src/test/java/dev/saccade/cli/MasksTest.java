@@ -88,8 +88,7 @@ class MasksTest {
         String json = Files.readString(labels);
         Files.writeString(
                 labels, json.replaceFirst("\"segmentation\":\\[\\[.*?\\]\\]", "\"other\":0"));
-        String missing =
-                "annotation 1 of image 1 (scene_0001.jpg): has no segmentation";
+        String missing = "annotation 1 of image 1 (scene_0001.jpg): has no segmentation";
         CommandResult checked = onScenes("check");
         assertEquals(2, checked.code());
         assertTrue(checked.out().contains(missing), checked.out());
