@@ -43,8 +43,8 @@ public final class Elsa extends Layer {
     /**
      * Settings with the names of the official code.
      *
-     * @param groupWidth channels per group of the convolution; must match the checkpoint (tiny
-     *     differs)
+     * @param groupWidth channels per group of the convolution; must match the checkpoint: 4 for
+     *     tiny, else 8
      * @param lam exponent λ of the factors of the ghost head; 0 for none
      * @param gamma factor γ of the summands of the ghost head; 0 for none
      */

@@ -238,7 +238,7 @@ final class PredictCommand extends BaseCommand {
         return maxPixels == DEFAULT_MILLIONS ? ImageInfo.MAX_PIXELS : maxPixels * 1_000_000L;
     }
 
-    /** Predicts the images of each rank; keeps finished predictions if an error occurs. */
+    /** Predicts the images of this rank; on an error, rank 0 keeps its finished predictions. */
     private Predictions predict(
             List<Path> images,
             PredictionWriter writer,

@@ -42,7 +42,7 @@ final class ShapeInference {
         this.shapes = new SymbolicShape(graphs.size());
     }
 
-    /** Merges recordings at unrelated sizes. Fails if their operators differ. */
+    /** Merges recordings at sizes without a common ratio. Fails if their operators differ. */
     static Graph of(List<Graph> graphs) {
         return new ShapeInference(graphs).merge();
     }

@@ -197,7 +197,7 @@ final class TrainStep {
         return total;
     }
 
-    /** Returns the error on the rank that diverged; other ranks fail when that rank ends. */
+    /** Returns the error if this rank diverged; if another rank did, waits for it to end. */
     private RuntimeException divergence(StepMetrics.StepValues read, StepTotals all, long step) {
         boolean isOnOtherRank = read.hasFiniteBatches() && !all.isFinite();
         if (isOnOtherRank || read.batches().isEmpty()) {

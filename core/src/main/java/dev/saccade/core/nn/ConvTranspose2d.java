@@ -23,7 +23,7 @@ public final class ConvTranspose2d extends Layer {
         this.bias = parameter("bias", new Shape(out), WeightInit.ZEROS);
     }
 
-    /** Maps {@code [N, in, H, W]} to {@code [N, out, kH, kW]}. */
+    /** Maps {@code [N, in, H, W]} to {@code [N, out, k * H, k * W]}. */
     @Override
     protected NDArray forward(NDArray x) {
         NDArray w = weight.getArray();

@@ -35,7 +35,7 @@ public record ObjectCheck(
 
     private static final double MOST = 0.5;
 
-    /** Reports faults of the whole file first, then of each object in the order of the file. */
+    /** Reports faults of boxes and outlines: of objects in file order, and of the whole file. */
     public void check(Reporter faults) {
         List<LabeledObject> objects = table.objects();
         OutlineFit outlines = new OutlineFit();

@@ -52,7 +52,7 @@ public final class CocoDataset implements Dataset {
     private static final Logger log = LoggerFactory.getLogger(CocoDataset.class);
     static final int NOT_SELECTED = -1;
 
-    /** Number of classes in COCO-Stuff's label maps: thing and stuff ids, and other. */
+    /** Number of classes in COCO-Stuff's label maps: thing and stuff ids, and "other". */
     private static final int STUFF_CLASSES = 183;
 
     /** The 80 classes of COCO in the order of its annotation files. */

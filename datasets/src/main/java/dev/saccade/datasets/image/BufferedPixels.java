@@ -28,7 +28,7 @@ final class BufferedPixels {
 
     private BufferedPixels() {}
 
-    /** Decodes with the JDK, which prints nothing, and converts; throws if the file is damaged. */
+    /** Decodes with the JDK, which prints no warnings, and converts; throws on a damaged file. */
     static <T> T decode(
             String file,
             ImageHeader.Kind kind,

@@ -64,7 +64,7 @@ public final class ImageSource {
         return new ImageSource(name, pixels, most, warnings);
     }
 
-    /** Returns this source with a receiver of warnings (default: the log), which name no file. */
+    /** Returns this source with a receiver of warnings (default: the log). They name no file. */
     public ImageSource warnings(Consumer<String> receiver) {
         return new ImageSource(name, pixels, maxPixels, requireNonNull(receiver, "receiver"));
     }

@@ -18,7 +18,7 @@ final class Accumulator {
     private final MetricArray recall;
     private final MetricArray scores;
 
-    /** Slots of the class by descending score. */
+    /** Slots of the detections of the class, by descending score. */
     private int[] slots;
 
     private int count;

@@ -142,8 +142,8 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * Classifies and regresses {@code [R, C, S, S]} regions; normalizations ignore fillers (weight
-     * 0).
+     * Classifies and regresses {@code [R, C, S, S]} regions. Normalization ignores fillers, which
+     * have weight 0.
      */
     Output forward(NDArray pooled, Optional<NDArray> weights) {
         NDArray x = pooled;

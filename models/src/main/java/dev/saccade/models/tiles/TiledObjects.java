@@ -43,7 +43,7 @@ public final class TiledObjects {
     /** Maximum distance of a cut box from the tile border; predicted boxes are not exact. */
     private static final double CUT_DISTANCE = 1.0 / 64;
 
-    /** Cap on margins; above {@link #CUT_DISTANCE}, else two tiles might both drop an object. */
+    /** Limit of margins; larger than {@link #CUT_DISTANCE}, or both tiles might drop an object. */
     private static final double MARGIN = 2 * CUT_DISTANCE;
 
     private final Size image;
