@@ -97,7 +97,7 @@ enum PathKind {
         return Stream.of(endings).anyMatch(name::endsWith);
     }
 
-    /** Rejects a path of a kind that is not accepted; the error names what is expected. */
+    /** Throws an error with the {@code expected} input if a path is not of an accepted kind. */
     static void require(Path path, String expected, PathKind... accepted) {
         PathKind kind = find(path);
         if (!List.of(accepted).contains(kind)) {

@@ -68,7 +68,7 @@ final class TtaOptions {
                             + " larger than a tile.")
     private boolean whole;
 
-    /** Loads a model; the default is no test-time augmentation. */
+    /** Loads a model, by default without test-time augmentation. */
     TrainedModel<?> load(Path checkpoint, ComputeOptions compute) {
         return load(checkpoint, compute, tta -> Optional.empty());
     }

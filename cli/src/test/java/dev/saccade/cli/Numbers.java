@@ -31,8 +31,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Finds all numbers of a config, including those of nested components, empty lists, maps and
- * optional sections.
+ * Finds all numeric settings of a config, also in nested components, empty lists, maps and optional
+ * sections.
  */
 final class Numbers {
 

@@ -61,7 +61,7 @@ final class Defaults {
         return fallback != null && fallback.getClass() == type ? of((Record) fallback) : of(type);
     }
 
-    /** Returns the annotated defaults, and those of the default variant, if any. */
+    /** Returns the annotated defaults and the settings of the default variant, if any. */
     static Defaults of(Class<? extends Record> type) {
         Map<String, Defaults> variants = variants(type);
         return variant(type)

@@ -17,8 +17,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Images as files, as bytes, and as headers alone. What is decoded has a header, which says its
- * size.
+ * Reads images from files and bytes, and their headers. Each decoded image has the size that its
+ * header states.
  */
 record ImageTarget(String name, Format format, List<byte[]> seeds) implements FuzzTarget {
 

@@ -14,7 +14,7 @@ import java.util.function.Function;
  * Index table that a Python class stores with its weights and requires for strict loading. Saccade
  * computes it when needed.
  *
- * @param parameter names of the parameters that have such a table
+ * @param parameter names of the parameters with an index table
  * @param name name of the table, with placeholders of {@code parameter}
  * @param values computes the table; empty if this parameter has none
  */

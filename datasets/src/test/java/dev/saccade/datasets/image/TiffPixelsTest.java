@@ -23,7 +23,7 @@ import javax.imageio.ImageWriteParam;
 import javax.imageio.ImageWriter;
 import javax.imageio.stream.ImageOutputStream;
 
-/** What is damaged in a TIFF is no fine image of black. */
+/** A damaged TIFF is rejected and does not become a black image. */
 class TiffPixelsTest {
 
     private static final int WIDTH = 150;
