@@ -20,7 +20,11 @@ import java.util.Optional;
  */
 public final class Checks {
 
-    /** A rejected setting, such as {@code depths[1]} with message {@code got 7, expected 1}. */
+    /**
+     * A rejected setting, such as {@code depths[1]} with message {@code got 7, expected 1}.
+     *
+     * @param isSingleSetting false if the setting contradicts others; see {@link Checks#require}
+     */
     public record Problem(String key, String message, boolean isSingleSetting) {
 
         private Problem below(String section) {
@@ -151,7 +155,7 @@ public final class Checks {
         return ImmutableList.copyOf(problems);
     }
 
-    /** Throws the collected problems, if any. */
+    /** Throws {@link InvalidSettings} if there are problems. */
     public void throwIfAny() {
         if (!problems.isEmpty()) {
             throw new InvalidSettings(problems);

@@ -16,7 +16,7 @@ public final class Count {
         return number + " " + noun + (takesEs ? "es" : "s");
     }
 
-    /** Joins at most {@code most} names with commas and appends the number of other names. */
+    /** Joins at most {@code most} names, such as {@code a, b and 3 more}. */
     public static String first(List<String> names, int most) {
         String first = String.join(", ", names.subList(0, Math.min(most, names.size())));
         int more = names.size() - most;

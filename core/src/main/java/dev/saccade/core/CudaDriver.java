@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  * @param installed whether the driver library was found
  * @param fault why an installed driver does not work; empty if it works
  * @param version such as {@code 550.54.15}; known only on Linux
- * @param cuda the highest supported CUDA version, such as {@code 12.4}
+ * @param cuda highest supported CUDA version, such as {@code 12.4}; may be {@code unknown}
  * @param gpus visible GPUs, see {@code CUDA_VISIBLE_DEVICES}
  */
 public record CudaDriver(
@@ -33,7 +33,7 @@ public record CudaDriver(
         String cuda,
         List<Gpu> gpus) {
 
-    /** A GPU, with its compute capability, such as {@code 8.0}. */
+    /** A GPU: its name, total memory and compute capability, such as {@code 8.0}. */
     public record Gpu(String name, long bytes, String capability) {
 
         @Override
@@ -57,7 +57,6 @@ public record CudaDriver(
 
     private static final Supplier<CudaDriver> LOCAL = Suppliers.memoize(CudaDriver::query);
 
-    /** A failed driver call, with its error code. */
     private static final class DriverError extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -118,7 +117,7 @@ public record CudaDriver(
         return new Gpu(text, bytes.getValue(), major + "." + minor);
     }
 
-    /** Returns the free and total memory of a GPU; empty if the driver call fails. */
+    /** Returns the free and total memory of a GPU; empty if it cannot be read. */
     Optional<DeviceMemory> memory(int gpu) {
         if (gpu >= gpus.size()) {
             return Optional.empty();

@@ -17,7 +17,7 @@ public record DeviceMemory(long totalBytes, long freeBytes) {
     private static final Path MACHINE = Path.of("/proc/meminfo");
     private static final Path PROCESS = Path.of("/proc/self/status");
 
-    /** Returns the current memory of a device; empty if the driver call fails. */
+    /** Returns the current memory of a device; empty for a GPU that cannot be read. */
     public static Optional<DeviceMemory> of(Device device) {
         return device.isGpu()
                 ? CudaDriver.local().memory(device.getDeviceId())
@@ -46,7 +46,6 @@ public record DeviceMemory(long totalBytes, long freeBytes) {
         return bytes(PROCESS, "VmHWM:");
     }
 
-    /** Returns text such as {@code 23.6 GiB, 512 MiB free}. */
     @Override
     public String toString() {
         return text(totalBytes) + ", " + text(freeBytes) + " free";

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  */
 public final class Devices {
 
-    /** Selects the first usable GPU, or the CPU if there is none. */
+    /** Selects {@code cuda:0} if it can be used, otherwise the CPU. */
     public static final String AUTO = "auto";
 
     /** Valid device names, for messages. */
@@ -61,7 +61,7 @@ public final class Devices {
         }
     }
 
-    /** Returns {@code cpu}, or {@code cuda:0} and a description of the GPU. */
+    /** Returns the device name, for a GPU followed by model, memory and compute capability. */
     public String describe(Device device) {
         return device.isGpu()
                 ? name(device) + ", " + driver.gpus().get(device.getDeviceId())
@@ -84,8 +84,8 @@ public final class Devices {
     }
 
     /**
-     * Returns the device with the given name: {@code auto}, {@code cpu}, {@code cuda} for the first
-     * GPU, or {@code cuda:1}. {@code auto} is resolved only once.
+     * Returns the device with the given name: {@code cpu}, {@code cuda} (the first GPU), an indexed
+     * GPU such as {@code cuda:1}, or {@link #AUTO}, which is resolved only once.
      *
      * @throws SaccadeException of kind user if the name is invalid or the device cannot be used
      */
@@ -191,7 +191,7 @@ public final class Devices {
                 .orElse("");
     }
 
-    /** Returns why driver or libtorch support no GPU, and what to do; empty if they support one. */
+    /** Returns why no GPU can be used and what to do; empty if driver and libtorch support one. */
     private Optional<String> missing() {
         if (libtorch.cuda().isEmpty()) {
             return Optional.of(

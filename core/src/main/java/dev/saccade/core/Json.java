@@ -39,7 +39,7 @@ public final class Json {
 
     private Json() {}
 
-    /** Returns a parser, which closes the stream. Skips a UTF-8 byte order mark. */
+    /** Returns a parser that skips a UTF-8 byte order mark. Closing it closes the stream. */
     public static JsonParser parser(InputStream stream) throws IOException {
         PushbackInputStream text = new PushbackInputStream(stream, BYTE_ORDER_MARK.length);
         byte[] start = text.readNBytes(BYTE_ORDER_MARK.length);
@@ -55,7 +55,7 @@ public final class Json {
         return found == null ? parser.currentLocation() : found;
     }
 
-    /** Returns the current token if it is a 64-bit integer, such as {@code 12.0}; else empty. */
+    /** Returns the current token if it is a 64-bit integer ({@code 12.0} is one); else empty. */
     public static OptionalLong integer(JsonParser parser) throws IOException {
         if (!parser.currentToken().isNumeric() || parser.isNaN()) {
             return OptionalLong.empty();

@@ -36,7 +36,7 @@ public final class Libtorch {
         return engine().newBaseManager(device);
     }
 
-    /** Returns the version of the loaded libtorch. */
+    /** Returns the folder, version and CUDA version of the loaded libtorch. */
     public static LibtorchBuild build() {
         String version = engine().getVersion();
         Path folder = Path.of(LibUtils.getLibtorchPath());

@@ -28,7 +28,7 @@ public record LibtorchBuild(Path folder, String version, Optional<String> cuda) 
     /** Name of a folder in DJL's cache. */
     private static final Pattern DJL = Pattern.compile("([0-9.]+).*-(?:cpu|cu(\\d+)(\\d))-.*");
 
-    /** Reads the version of a folder with {@code libtorch.so}, if known. */
+    /** Reads the version of the libtorch in a folder; empty if unknown. */
     static Optional<LibtorchBuild> read(Path folder) {
         Path beside = folder.toAbsolutePath().resolveSibling(OF_PYTHON);
         if (Files.isRegularFile(beside)) {

@@ -23,18 +23,17 @@ import java.util.Optional;
  *
  * <p>Sets DJL's properties once, before DJL loads its engine.
  *
- * @param value a folder, or {@value #DOWNLOAD}
+ * @param value a folder with torch or libtorch, or {@value #DOWNLOAD}
  * @param settings DJL's properties by name
  */
 record LibtorchSource(String value, Map<String, String> settings) {
 
-    /** Variable whose value is a folder with torch or libtorch, or {@value #DOWNLOAD}. */
     static final String VARIABLE = "SACCADE_TORCH";
 
     /** Value of the variable that lets DJL download libtorch. */
     static final String DOWNLOAD = "download";
 
-    /** DJL's environment variables. */
+    /** DJL's environment variables, also read as Java properties. */
     private static final String FOLDER = "PYTORCH_LIBRARY_PATH";
 
     private static final String VERSION = "PYTORCH_VERSION";
@@ -188,7 +187,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
                 error, "%s=%s: %s", VARIABLE, value, fault.replace("%s", reason));
     }
 
-    /** Rejects a libtorch that DJL has loaded from a different folder. */
+    /** Throws a user error if DJL has loaded libtorch from a folder that was not selected. */
     void requireLoaded(Path folder) {
         String selectedFolder = settings.getOrDefault(FOLDER, folder.toString());
         if (!folder.toAbsolutePath().normalize().equals(Path.of(selectedFolder))) {

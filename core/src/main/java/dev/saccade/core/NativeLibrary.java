@@ -24,7 +24,7 @@ import java.util.jar.JarEntry;
 import java.util.zip.CRC32;
 import java.util.zip.CheckedInputStream;
 
-/** Native libraries stored in jars. */
+/** Extracts native libraries from jars. */
 public final class NativeLibrary {
 
     private static final Set<PosixFilePermission> OWNER_ONLY =
@@ -39,8 +39,8 @@ public final class NativeLibrary {
     private NativeLibrary() {}
 
     /**
-     * Returns the file of a library. Extracts it from a jar to DJL's cache if necessary; the path
-     * contains a checksum of the content, and damaged files are extracted again.
+     * Returns the file of a library. A library in a jar is extracted to DJL's cache, to a path with
+     * a checksum of the content, unless an undamaged file exists there.
      *
      * @param resource location on the class path
      * @throws SaccadeException of kind I/O if the file cannot be read or extracted; of kind user if

@@ -38,7 +38,7 @@ public final class NativePlatform {
         return prefix + "-" + ("amd64".equals(architecture) ? "x86_64" : architecture);
     }
 
-    /** Throws a user error on musl. */
+    /** Throws a user error if this Java runs on musl instead of glibc. */
     public static void requireGlibc(String library) {
         if (hasMusl(LOADED)) {
             throw SaccadeException.user(

@@ -1,11 +1,11 @@
 package dev.saccade.core;
 
-/** Settings of libgomp, the OpenMP library of libtorch on Linux, which reads them when it loads. */
+/** Configures libgomp, libtorch's OpenMP library on Linux, before libtorch is loaded. */
 final class OpenMp {
 
     private static final String SPIN_COUNT = "GOMP_SPINCOUNT";
 
-    /** A few microseconds, in place of libgomp's default of milliseconds. */
+    /** Iterations, which take a few microseconds; libgomp spins for milliseconds by default. */
     private static final String SHORT_SPIN = "3000";
 
     private OpenMp() {}

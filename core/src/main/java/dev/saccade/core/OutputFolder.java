@@ -47,8 +47,8 @@ public final class OutputFolder implements AutoCloseable {
      * @param writer name of the command or program that writes the folder
      * @param overwrite whether to replace a folder of the same writer that is not empty
      * @param inputs files and folders that are read, so the output must not replace them
-     * @throws SaccadeException of kind user if the folder must not be replaced, an input is in it,
-     *     or it is in an input folder
+     * @throws SaccadeException of kind user if the folder must not be replaced, contains an input
+     *     or the working directory, or is in an input folder
      */
     public static OutputFolder create(
             Path out, String writer, boolean overwrite, Collection<Path> inputs) {

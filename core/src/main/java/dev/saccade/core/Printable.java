@@ -70,7 +70,7 @@ public final class Printable {
 
     /**
      * Formats with each argument escaped as in {@link #line} and truncated to 10,000 characters.
-     * {@link Lines} and messages of {@link SaccadeException} are already escaped.
+     * {@link Lines} and messages of {@link SaccadeException} are inserted unchanged.
      */
     @FormatMethod
     public static String format(@FormatString String format, Object... args) {

@@ -33,7 +33,7 @@ public final class Problems implements Printable.Lines {
         return ImmutableList.copyOf(messages);
     }
 
-    /** Throws a user error that starts with the subject and lists at most 50 errors, if any. */
+    /** If there are errors, throws a user error with the subject and at most 50 of them. */
     public void throwIfAny(String subject) {
         if (messages.size() == 1) {
             throw SaccadeException.user("%s:%s", subject, this);

@@ -3,7 +3,7 @@ package dev.saccade.core;
 import com.sun.jna.Function;
 import com.sun.jna.Platform;
 
-/** Environment variables of this process, which native libraries read when they are loaded. */
+/** Sets environment variables of this process for native libraries that are loaded later. */
 public final class ProcessEnvironment {
 
     private ProcessEnvironment() {}

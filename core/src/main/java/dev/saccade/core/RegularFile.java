@@ -8,8 +8,8 @@ import java.nio.file.attribute.BasicFileAttributes;
 
 /**
  * Opens files named by users or data sets. Throws a user error for pipes, sockets and devices,
- * which may block or never end. Files of size 0 are not opened, because some in {@code /proc} never
- * end.
+ * which may block or never end. Files of size 0 are read as empty without opening them, because
+ * some in {@code /proc} never end.
  */
 public final class RegularFile {
 

@@ -48,27 +48,23 @@ public final class SaccadeException extends RuntimeException {
         this.settings = settings;
     }
 
-    /** Creates a user error. */
     @FormatMethod
     public static SaccadeException user(@FormatString String format, Object... args) {
         return new SaccadeException(Kind.USER, Printable.format(format, args), null);
     }
 
-    /** Creates a user error with a cause. */
     @FormatMethod
     public static SaccadeException user(
             Throwable cause, @FormatString String format, Object... args) {
         return new SaccadeException(Kind.USER, Printable.format(format, args), cause);
     }
 
-    /** Creates an I/O error. */
     @FormatMethod
     public static SaccadeException io(
             Throwable cause, @FormatString String format, Object... args) {
         return new SaccadeException(Kind.IO, Printable.format(format, args), cause);
     }
 
-    /** Creates an error for a bug. */
     @FormatMethod
     public static SaccadeException internal(
             Throwable cause, @FormatString String format, Object... args) {

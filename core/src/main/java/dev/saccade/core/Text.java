@@ -10,7 +10,7 @@ public final class Text {
 
     private Text() {}
 
-    /** {@link String#format} with {@link Locale#ROOT}; use it instead of {@code formatted}. */
+    /** Like {@link String#format} with {@link Locale#ROOT}; replaces {@code String.formatted}. */
     @FormatMethod
     public static String format(@FormatString String format, Object... args) {
         return String.format(Locale.ROOT, format, args);

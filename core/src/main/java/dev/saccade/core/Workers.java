@@ -44,7 +44,7 @@ public final class Workers implements AutoCloseable {
                                 .build());
     }
 
-    /** Submits a task; the caller waits for the future. */
+    /** Submits a task; {@link #finish} does not wait for it. */
     public <T> Future<T> submit(Callable<T> task) {
         return executor.submit(task);
     }
@@ -73,7 +73,7 @@ public final class Workers implements AutoCloseable {
         }
     }
 
-    /** Starts a task; waits while all threads are busy. */
+    /** Starts a task. If as many tasks as threads are started, first waits for the oldest one. */
     public void start(Runnable task) {
         if (started.size() == threads) {
             await(started.remove());

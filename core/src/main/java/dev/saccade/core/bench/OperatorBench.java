@@ -26,8 +26,8 @@ import java.util.function.Supplier;
  *
  * @param pass {@code forward}, or {@code training} with the gradients of all inputs
  * @param times run times of the fused and portable variants
- * @param peakRatios fraction of the processor's peak {@link #ARITHMETIC} and {@link #MEMORY} rates;
- *     empty for training, and if the peaks are unknown
+ * @param peakRatios fractions of the processor's peak {@link #ARITHMETIC} and {@link #MEMORY}
+ *     rates; empty for training, without multiply-adds, or if the peaks are unknown
  */
 public record OperatorBench(
         String operator,

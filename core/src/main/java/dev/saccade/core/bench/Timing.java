@@ -16,10 +16,8 @@ import java.util.stream.DoubleStream;
 /** Median and minimum run time in seconds. */
 public record Timing(double median, double least) {
 
-    /** The variant with fused operators. */
     public static final String FUSED = "fused";
 
-    /** The variant with portable operators. */
     public static final String PORTABLE = "portable";
 
     private static final double NANOS = 1e9;
@@ -27,7 +25,9 @@ public record Timing(double median, double least) {
     /** Number of timed runs, and whether to time portable operators if fused ones are available. */
     public record Plan(int runs, boolean portable) {}
 
-    /** Times a computation with fused operators, if available, and with portable ones. */
+    /**
+     * Times a computation with fused operators (if available) and portable ones; see {@link Plan}.
+     */
     public static Map<String, Timing> measure(Runnable body, Plan plan) {
         Map<String, Runnable> variants = new LinkedHashMap<>();
         if (Kernels.status().loaded()) {
@@ -87,7 +87,7 @@ public record Timing(double median, double least) {
         return lines.toString();
     }
 
-    /** Formats how many times slower portable operators are, or {@code -} if one is missing. */
+    /** Formats how many times slower portable operators are, or {@code -} if not timed. */
     public static String ratio(Map<String, Timing> times) {
         return times.containsKey(FUSED) && times.containsKey(PORTABLE)
                 ? Text.format("%.2f x", times.get(PORTABLE).median / times.get(FUSED).median)

@@ -20,8 +20,8 @@ import java.util.ServiceLoader;
 import java.util.stream.Stream;
 
 /**
- * Distinguishes errors in custom components from bugs in Saccade. The stack trace must contain code
- * from the folder or jar of a third-party {@link ComponentProvider}.
+ * Distinguishes errors in custom components from bugs in Saccade by a stack trace with code from
+ * the folder or jar of a third-party {@link ComponentProvider}.
  */
 public final class ComponentFailure {
 
@@ -98,7 +98,7 @@ public final class ComponentFailure {
                 .stream();
     }
 
-    /** Returns the name of the component that failed, or else its class name. */
+    /** Returns the name of the failed component; if unknown, the class of the first frame. */
     private static String name(List<StackTraceElement> frames) {
         return frames.stream()
                 .flatMap(ComponentFailure::classOf)

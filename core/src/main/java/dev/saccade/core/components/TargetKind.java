@@ -25,12 +25,10 @@ public enum TargetKind {
         return this != LABEL_MAPS;
     }
 
-    /** Returns whether targets contain instance masks. */
     public boolean hasMasks() {
         return this == MASKS || this == MASKS_AND_LABEL_MAPS;
     }
 
-    /** Returns whether targets contain label maps. */
     public boolean hasLabelMaps() {
         return this == LABEL_MAPS || this == MASKS_AND_LABEL_MAPS;
     }

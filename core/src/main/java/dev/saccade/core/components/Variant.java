@@ -18,7 +18,10 @@ import java.lang.annotation.Target;
 @Repeatable(Variant.All.class)
 public @interface Variant {
 
-    /** The name, such as {@code tiny}, or the full name, {@code resnet50}, if no key selects it. */
+    /**
+     * The name, such as {@code tiny}. If the component has no key {@code variant}, this is the full
+     * name, such as {@code resnet50}.
+     */
     String name();
 
     /** The settings in YAML, such as {@code depths: [2, 2, 18, 2]}. */

@@ -28,12 +28,12 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * Collective operations of multiple ranks, like {@code torch.distributed}, using libtorch's c10d
- * and Gloo.
+ * Collective operations of multiple ranks, like {@code torch.distributed}, using libtorch's c10d,
+ * Gloo and NCCL.
  *
  * <p>All ranks call the same methods in the same order, each from one thread at a time. If a rank
  * dies, hangs or calls {@link #fail}, the calls of the other ranks end within the timeout with an
- * error of kind io that names it. With a single rank, every method is a no-op.
+ * error of kind I/O that names that rank. With a single rank, nothing is sent.
  */
 public final class ProcessGroup implements AutoCloseable {
 
@@ -42,12 +42,12 @@ public final class ProcessGroup implements AutoCloseable {
 
     private static final Pattern FAULT = Pattern.compile("ranks: ([^\\n]*)");
 
-    /** Characters that would end a string literal in a script. */
+    /** Characters that a string literal in a script must not contain. */
     private static final Pattern SPECIAL = Pattern.compile("[\"\\\\\\p{Cntrl}]");
 
     private static final Rendezvous ALONE = new Rendezvous("", 1, 0, 1, 0, Duration.ofSeconds(1));
 
-    /** Unique among the ranks of a process, which may be threads. */
+    /** Unique per rank, even if ranks are threads of one process. */
     private final String name = UUID.randomUUID().toString();
 
     private final Rendezvous at;
@@ -137,9 +137,7 @@ public final class ProcessGroup implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns the mean over all ranks, bit-identical on all of them; x itself for a single rank.
-     */
+    /** Returns the mean over all ranks, bit-identical on each; {@code x} for a single rank. */
     public NDArray mean(NDArray x) {
         if (at.worldSize() == 1) {
             return x;
@@ -153,7 +151,7 @@ public final class ProcessGroup implements AutoCloseable {
      * Returns gradients summed over all ranks; results are bit-identical on all ranks.
      *
      * @param gradients one per parameter; may share memory, and an empty array counts as zeros
-     * @param like the parameters, whose memory formats the sums get
+     * @param like the parameters; each sum gets the memory format of its parameter
      * @return arrays owned by the manager of the first gradient; some share memory
      */
     public List<NDArray> allReduce(List<NDArray> gradients, List<NDArray> like) {
@@ -167,7 +165,7 @@ public final class ProcessGroup implements AutoCloseable {
         return NoGrad.call(() -> runCollective(() -> script.runLists(List.of(gradients, like))));
     }
 
-    /** Copies the arrays of one rank to all others. */
+    /** Overwrites the arrays of all other ranks with those of rank {@code root}. */
     public void broadcast(List<NDArray> arrays, int root) {
         if (at.worldSize() > 1 && !arrays.isEmpty()) {
             inPlace(arrays, "broadcast_(x, " + root + ", " + quoted(name) + ")");
@@ -262,7 +260,6 @@ public final class ProcessGroup implements AutoCloseable {
         NoGrad.run(() -> runCollective(() -> script.runLists(List.of(arrays))).close());
     }
 
-    /** Runs a native operator of this group. */
     private void run(String operator, Object... arguments) {
         Object[] all =
                 ObjectArrays.concat(

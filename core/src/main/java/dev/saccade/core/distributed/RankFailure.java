@@ -73,7 +73,7 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
         return isInterruption() || (log.isEmpty() && exitCode < SIGNALS);
     }
 
-    /** Returns the rank, exit code and last line of its log. */
+    /** Returns the rank, its exit code or signal, and the last line of its log. */
     @Override
     public String toString() {
         String signal = NAMES.get(exitCode - SIGNALS);

@@ -22,7 +22,7 @@ public record RankLog(Path file) {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT);
 
-    /** Prefix of lines that are not error messages. */
+    /** Prefix of status lines, which are never the reason for a failure. */
     public static final String START = "=== ";
 
     private static final int TAIL_BYTES = 1 << 16;
@@ -44,7 +44,7 @@ public record RankLog(Path file) {
         return new RankLog(file);
     }
 
-    /** Returns the last line since the start, ignoring indented lines (stack traces). */
+    /** Returns the last line, ignoring indented ones (stack traces); empty for a status line. */
     Optional<String> lastLine() {
         try (RandomAccessFile content = new RandomAccessFile(file.toFile(), "r")) {
             content.seek(Math.max(0, content.length() - TAIL_BYTES));

@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 
 /**
  * Runs ranks as processes on this machine. If one fails, the others get some time to report it and
- * are then killed. Rank 0 uses the terminal, each other rank a log.
+ * are then terminated. Rank 0 uses the terminal; the others write {@link RankLog}s.
  */
 public final class RankProcesses {
 
@@ -42,7 +42,6 @@ public final class RankProcesses {
 
     private record Rank(int number, Process process, Optional<RankLog> log) {
 
-        /** Adds this rank to the queue when its process ends. */
         void addOnExit(BlockingQueue<Rank> ended) {
             var unused = process.onExit().thenRun(() -> ended.add(this));
         }

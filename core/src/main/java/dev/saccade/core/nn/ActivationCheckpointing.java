@@ -22,7 +22,7 @@ public final class ActivationCheckpointing {
     /**
      * Returns {@code block.apply(x)}, checkpointed inside {@link Autograd#gradients}.
      *
-     * @param block must not modify x or use other blocks' parameters or other recorded arrays
+     * @param block layer that uses only {@code x} and its own parameters, and does not modify x
      * @return an array that must not be changed in place
      */
     public static NDArray run(Layer block, NDArray x) {

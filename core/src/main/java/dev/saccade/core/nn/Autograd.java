@@ -44,12 +44,12 @@ public final class Autograd {
                         retainGraph));
     }
 
-    /** Returns a tape that records this thread for gradients by distinct arrays {@code by}. */
+    /** Starts recording this thread for gradients with respect to distinct arrays {@code by}. */
     public static Tape record(List<NDArray> by) {
         return new Tape(by).start();
     }
 
-    /** Returns the gradients of a loss; see {@link Tape#backward}. */
+    /** Returns the gradients of a loss with respect to {@code by}; see {@link Tape#backward}. */
     public static NDList gradients(Supplier<NDArray> loss, List<NDArray> by) {
         try (Tape tape = record(by)) {
             return tape.backward(loss.get());

@@ -41,7 +41,6 @@ public final class BatchNorm2d extends Layer {
     private final Parameter runningMean;
     private final Parameter runningVar;
 
-    /** Creates a normalization with weight 1 and bias 0. */
     public BatchNorm2d(int channels) {
         this(channels, BatchNormType.BN);
     }

@@ -30,7 +30,7 @@ public final class DropPath extends Layer {
         return isTraining() && rate > 0 ? drop(x, 1, rate, path()) : x;
     }
 
-    /** Drops channels of {@code [N, C, ...]}, or samples if {@code groups} is 1; scales others. */
+    /** Drops channels of {@code [N, groups, ...]}, or whole samples if {@code groups} is 1. */
     static NDArray drop(NDArray x, int groups, double rate, String path) {
         float[] factors = new float[Math.toIntExact(x.getShape().get(0)) * groups];
         for (int n = 0; n < factors.length / groups; n++) {
