@@ -31,7 +31,7 @@ public final class Libtorch {
         return ENGINE.get();
     }
 
-    /** Returns a new manager for a device, which the caller closes. */
+    /** Returns a new manager for a device; the caller closes the manager. */
     public static NDManager newManager(Device device) {
         return engine().newBaseManager(device);
     }

@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Properties;
 
-/** Finds libtorch's artifacts on the class path. */
+/** Finds the Maven artifacts of libtorch on the class path. */
 final class LibtorchArtifacts {
 
     private static final String GROUP = "ai.djl.pytorch:";

@@ -39,7 +39,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
     private static final String VERSION = "PYTORCH_VERSION";
     private static final String FLAVOR = "PYTORCH_FLAVOR";
 
-    /** Flavor of DJL's library for CUDA 12.8, which works with any CUDA 12. */
+    /** Flavor of DJL's library for CUDA 12.8, which works with every CUDA 12.x. */
     private static final String CUDA_FLAVOR = "cu128";
 
     private static final int CUDA_MAJOR = 12;

@@ -27,7 +27,7 @@ import java.util.function.Supplier;
  * @param pass {@code forward}, or {@code training} with the gradients of all inputs
  * @param times run times of the fused and portable variants
  * @param peakRatios fractions of the processor's peak {@link #ARITHMETIC} and {@link #MEMORY}
- *     rates; empty for training, without multiply-adds, or if the peaks are unknown
+ *     rates; empty for training, for operators without multiply-adds, or if peaks are unknown
  */
 public record OperatorBench(
         String operator,

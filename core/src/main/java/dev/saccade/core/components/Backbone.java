@@ -60,7 +60,7 @@ public abstract class Backbone extends Module implements Function<NDArray, Featu
         return Maps.toMap(namedParameters().keySet(), name -> 0);
     }
 
-    /** Returns the layer index of each parameter of {@code modules}, a list per layer. */
+    /** Returns the layer index of each parameter; {@code modules} has one list per layer. */
     protected final Map<String, Integer> layersOf(List<List<Module>> modules) {
         Map<Parameter, Integer> layerOf = new HashMap<>();
         for (int i = 0; i < modules.size(); i++) {

@@ -3,7 +3,7 @@ package dev.saccade.core.components;
 import java.util.List;
 
 /**
- * Registers the components of a library, listed in {@code
+ * Registers the components of a library. Name the implementing class in {@code
  * META-INF/services/dev.saccade.core.components.ComponentProvider}.
  */
 public interface ComponentProvider {

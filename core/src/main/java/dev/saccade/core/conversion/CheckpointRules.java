@@ -53,7 +53,7 @@ public final class CheckpointRules {
         return with(rules -> rules.names, List.of(more));
     }
 
-    /** Adds position embeddings, which are resized to another grid. */
+    /** Adds position embeddings, which are resized if the grid size differs. */
     public CheckpointRules withPositions(PositionTable... more) {
         return with(rules -> rules.positions, List.of(more));
     }
@@ -63,7 +63,7 @@ public final class CheckpointRules {
         return with(rules -> rules.indexes, List.of(more));
     }
 
-    /** Adds keys of other tensors, such as masks, that Saccade computes when needed. */
+    /** Adds keys of other tensors, such as masks, that Saccade computes instead of loading. */
     public CheckpointRules withComputed(String... more) {
         return with(rules -> rules.computed, patterns(more));
     }

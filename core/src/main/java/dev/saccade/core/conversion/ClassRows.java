@@ -6,7 +6,7 @@ public record ClassRows(NamePattern name, Order order) {
     public enum Order {
         /** All rows of a class are consecutive, such as the 4 box deltas of each class. */
         BY_CLASS,
-        /** Each anchor has one row per class. */
+        /** All rows of an anchor are consecutive, one per class. */
         BY_ANCHOR
     }
 

@@ -1,8 +1,8 @@
 package dev.saccade.core.conversion;
 
 /**
- * Learned position embedding that is interpolated when the grid size differs: {@code [positions,
- * C]}, {@code [C, positions]}, {@code [1, positions, C]} or {@code [1, C, H, W]}.
+ * Learned position embedding that is interpolated when the grid size differs. Its shape is {@code
+ * [positions, C]}, {@code [C, positions]}, {@code [1, positions, C]} or {@code [1, C, H, W]}.
  *
  * @param name parameter names
  * @param positionsLast whether a table with two axes is {@code [C, positions]}
@@ -15,12 +15,12 @@ public record PositionTable(NamePattern name, Method method, boolean positionsLa
         BILINEAR
     }
 
-    /** Returns a bicubically resized table; with two axes, it is {@code [positions, C]}. */
+    /** Creates a table to resize bicubically; with two axes, it is {@code [positions, C]}. */
     public static PositionTable bicubic(String name) {
         return new PositionTable(new NamePattern(name), Method.BICUBIC, false);
     }
 
-    /** Returns a bilinearly resized table; with two axes, it is {@code [positions, C]}. */
+    /** Creates a table to resize bilinearly; with two axes, it is {@code [positions, C]}. */
     public static PositionTable bilinear(String name) {
         return new PositionTable(new NamePattern(name), Method.BILINEAR, false);
     }

@@ -44,7 +44,7 @@ public record RankLog(Path file) {
         return new RankLog(file);
     }
 
-    /** Returns the last line, ignoring indented ones (stack traces); empty for a status line. */
+    /** Returns the last line not indented like a stack trace; empty if this is a status line. */
     Optional<String> lastLine() {
         try (RandomAccessFile content = new RandomAccessFile(file.toFile(), "r")) {
             content.seek(Math.max(0, content.length() - TAIL_BYTES));
