@@ -89,7 +89,7 @@ public final class CheckpointFile {
         return range(offset, length, new CRC32C());
     }
 
-    /** Returns a byte range as {@code range(offset, length)} does; updates {@code sum} with it. */
+    /** Returns a byte range as {@link #range(long, long)} does; also updates {@code sum}. */
     ByteRange range(long offset, long length, CRC32C sum) {
         check(offset, length);
         CRC32C crc = new CRC32C();
@@ -108,7 +108,6 @@ public final class CheckpointFile {
         }
     }
 
-    /** Updates checksums with a byte range. */
     private void updateChecksums(long offset, long length, CRC32C... sums) {
         for (long done = 0; done < length; done += CHUNK) {
             chunk.clear().limit((int) Math.min(CHUNK, length - done));

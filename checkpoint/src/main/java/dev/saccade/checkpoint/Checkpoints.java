@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/** Opens and saves checkpoint files; the format is detected by content, not by name. */
+/** Opens and saves checkpoint files. When opening, detects the format from the content. */
 public final class Checkpoints {
 
     private static final int SNIFFED = 1024;

@@ -14,8 +14,8 @@ public final class ModelRank {
     private ModelRank() {}
 
     /**
-     * Returns the rank of a model by its prefix: 2 for averaged weights, else 1. If there is a
-     * student, its teacher has rank 0, as self-distillation evaluates the teacher.
+     * Returns the rank of a model by its prefix: 2 for averaged weights or a teacher, else 1. If
+     * there is also a student, the teacher has rank 0, as self-distillation evaluates the teacher.
      */
     public static int of(String path, boolean hasStudent) {
         boolean isTeacher = isOf(path, "teacher");

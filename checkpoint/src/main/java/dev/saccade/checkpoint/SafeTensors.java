@@ -35,7 +35,7 @@ public final class SafeTensors {
 
     static final String METADATA = "__metadata__";
 
-    /** Metadata key of the checksum; it is computed with {@link #NO_CHECKSUM} as the value. */
+    /** Metadata key of the checksum, which is computed with {@link #NO_CHECKSUM} in its place. */
     static final String CHECKSUM = "saccade.crc32c";
 
     private static final String NO_CHECKSUM = "00000000";

@@ -26,7 +26,7 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
     /** Bounds the memory for a malicious header. */
     private static final int MAX_TENSORS = 200_000;
 
-    /** Position of a tensor after the header; {@code end} is exclusive. */
+    /** Tensor in the bytes {@code begin} to {@code end}, exclusive, after the header. */
     record Entry(ElementType type, Shape shape, long begin, long end) {}
 
     /** Parses a header; checks offsets against types and shapes. */

@@ -79,9 +79,9 @@ final class Binding {
     }
 
     /**
-     * Returns the default of a component; empty if it is a record with required settings.
+     * Converts the default of a record component; empty if it is a record with required settings.
      *
-     * @param fallback source of defaults that {@code node}, the annotation's value, omits
+     * @param fallback defaults of nested settings that {@code node} omits
      */
     static Optional<Object> annotated(
             RecordComponent component, ConfigNode node, Optional<Object> fallback) {
@@ -241,7 +241,7 @@ final class Binding {
         return created.flatMap(value -> checkType(value, node, site));
     }
 
-    /** Returns the defaults of the setting, or of the selected variant. */
+    /** Returns the defaults of the setting or of the selected variant; empty if it is unknown. */
     private Optional<Defaults> defaults(
             Class<? extends Record> type, ConfigNode.Mapping node, Site site) {
         Map<String, Defaults> variants = Defaults.variants(type);

@@ -44,7 +44,6 @@ final class Components {
         }
     }
 
-    /** Returns the records of a kind by {@code type}. */
     <P extends ComponentConfig> Map<String, Class<? extends P>> registered(Class<P> kind) {
         Map<String, Class<? extends P>> known = new TreeMap<>();
         for (Class<? extends ComponentConfig> component : all.get()) {
@@ -74,7 +73,7 @@ final class Components {
         return name.value();
     }
 
-    /** Returns the user error for an unloadable component, with the message of a Saccade cause. */
+    /** Returns the user error for a component that cannot be loaded; prefers a cause's message. */
     static SaccadeException unloadable(Error error) {
         for (Throwable cause : Throwables.getCausalChain(error)) {
             if (cause instanceof SaccadeException) {

@@ -72,7 +72,7 @@ public final class ConfigFile {
         return withOverrides(config, overrides, SET, each -> Optional.empty());
     }
 
-    /** Applies overrides from {@code source} in order; {@code defaults} completes valid configs. */
+    /** Applies overrides from {@code source} in order; see {@link ConfigOverride#applyTo}. */
     static ConfigNode.Mapping withOverrides(
             ConfigNode.Mapping config,
             List<String> overrides,

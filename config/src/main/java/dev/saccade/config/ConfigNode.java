@@ -97,7 +97,7 @@ public sealed interface ConfigNode {
         }
 
         /**
-         * Merges another map into this one key by key; other values are replaced.
+         * Merges {@code over} into this map key by key; values other than maps are replaced.
          *
          * <p>A different {@code type} replaces the whole map, as the settings of one component do
          * not apply to another. Setting {@code epochs} removes {@code iterations} and vice versa.
@@ -143,7 +143,6 @@ public sealed interface ConfigNode {
         }
     }
 
-    /** A list. */
     record Sequence(List<ConfigNode> items, Origin origin) implements ConfigNode {
 
         public Sequence {

@@ -18,10 +18,11 @@ import java.util.Optional;
  *
  * <p>Keys are the components of a record in snake case. The default of a missing key comes from the
  * selected {@link Variant}, else from the default of the enclosing record, else from {@link
- * Default}; otherwise the key is required. Record components may be {@code int}, {@code long},
- * {@code float}, {@code double}, {@code boolean}, {@link String}, {@link java.nio.file.Path}, enums
- * (lower snake case), records (also {@link Unwrapped}), {@link Optional}, {@link List}, {@link Map}
- * with string keys, and interfaces that extend {@link ComponentConfig}; {@code type} selects their
+ * Default}. Without any of them, an {@link Optional} is empty, a nested record has its own
+ * defaults, and other keys are required. Record components may be {@code int}, {@code long}, {@code
+ * float}, {@code double}, {@code boolean}, {@link String}, {@link java.nio.file.Path}, enums (lower
+ * snake case), records (also {@link Unwrapped}), {@link Optional}, {@link List}, {@link Map} with
+ * string keys, and interfaces that extend {@link ComponentConfig}; {@code type} selects their
  * record from all {@link ComponentProvider}s.
  */
 public final class Configs {
@@ -76,8 +77,8 @@ public final class Configs {
     }
 
     /**
-     * Applies overrides in order, like {@link ConfigFile#load}; they may address items of default
-     * lists.
+     * Applies overrides in order, like {@link ConfigFile#load}; they may also address items of
+     * lists in the defaults of {@code type}.
      *
      * @throws SaccadeException of kind user if an override is not {@code key=value} or a list has
      *     no such item
@@ -122,7 +123,7 @@ public final class Configs {
     }
 
     /**
-     * Returns the registered records of a kind by {@code type}.
+     * Returns the registered components that implement {@code kind}, by {@code type}.
      *
      * @throws SaccadeException of kind user if two have the same type or one cannot be loaded
      */
@@ -132,7 +133,8 @@ public final class Configs {
     }
 
     /**
-     * Returns the components of a kind with default settings, except those with required settings.
+     * Returns the components that implement {@code kind}, with default settings; omits components
+     * with required settings.
      */
     public static <P extends ComponentConfig> List<P> defaults(Class<P> kind) {
         return registered(kind).values().stream()

@@ -3,7 +3,7 @@ package dev.saccade.config;
 /**
  * Origin of a config value.
  *
- * @param source a file, {@code --set} or {@code default}
+ * @param source such as a file name, {@code --set} or {@code default}
  * @param line 1-based line of the key; 0 if the source has no lines
  * @param column 1-based column of the key; 0 if the source has no lines
  */

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Converts scalars between YAML and Java. Never rounds or guesses: 1.5 is not an integer, 50 is not
+ * Converts scalars between YAML and Java. Never changes the type: 1.5 is not an integer, 50 is not
  * a string.
  */
 final class Scalars {

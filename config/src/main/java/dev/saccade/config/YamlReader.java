@@ -71,7 +71,7 @@ final class YamlReader {
     /**
      * Returns the document, or {@link ConfigNode.Null} if it is empty.
      *
-     * @param start origin of the first character, or of all values if it has no lines
+     * @param start origin of the first character, or of all values if its line is 0
      */
     static ConfigNode read(String text, Origin start) {
         return read(new YamlReader(text, start, /* typed= */ true));

@@ -291,7 +291,7 @@ public final class ConfigGenerator {
         return yaml.lines().map(String::strip).collect(Collectors.joining(", ", "{", "}"));
     }
 
-    /** Adds lines that make the model small enough for CPUs. */
+    /** Adds lines that make the model smaller, unless there is a GPU. */
     @FormatMethod
     private void addForCpu(@FormatString String lines, Object... values) {
         if (!machine.gpu()) {
@@ -299,7 +299,7 @@ public final class ConfigGenerator {
         }
     }
 
-    /** Adds lines; a comment follows a tab. */
+    /** Adds lines; text after a tab becomes a comment. */
     @FormatMethod
     private void add(@FormatString String lines, Object... values) {
         Text.format(lines, values)

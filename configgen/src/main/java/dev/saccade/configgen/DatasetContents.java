@@ -22,12 +22,12 @@ import java.util.OptionalInt;
 /**
  * The properties of a data set that its config depends on. Reading them decodes no image.
  *
- * @param targets masks if all objects have an outline
+ * @param targets label maps, or masks if all objects have an outline, else boxes
  * @param longEdge median of the longer image edges in pixels
  * @param shortEdge median of the shorter image edges in pixels
  * @param perClass objects per class; empty for label maps
- * @param smallObject edge of a small object in pixels: the 10th percentile, or the median of the
- *     class with the smallest objects; 0 without objects
+ * @param smallObject edge of a small object in pixels: the 10th percentile or the median of the
+ *     class with the smallest objects, whichever is smaller; 0 without objects
  * @param mostObjects largest number of objects in an image of either split
  */
 public record DatasetContents(
@@ -103,10 +103,6 @@ public record DatasetContents(
         return object.label() >= 0 && !object.crowd() && object.box().area() > 0;
     }
 
-    /**
-     * Returns the edge of a small object: a low quantile over all objects or the median edge of the
-     * class with the smallest objects, whichever is smaller.
-     */
     private static double small(ListMultimap<Integer, Double> edges) {
         return Multimaps.asMap(edges).values().stream()
                 .mapToDouble(ofClass -> quantile(ofClass, 0.5))

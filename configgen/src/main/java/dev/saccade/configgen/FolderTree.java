@@ -23,7 +23,7 @@ final class FolderTree {
 
     private FolderTree() {}
 
-    /** Returns a folder and its subfolders, outermost first, sorted. */
+    /** Returns a folder and up to 3 levels of subfolders, outermost first, then by path. */
     static List<Path> folders(Path root) {
         return folders(root, DEPTH);
     }

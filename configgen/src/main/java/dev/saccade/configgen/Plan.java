@@ -95,7 +95,7 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
         return Math.max(1, epochs / 6);
     }
 
-    /** Returns the scale of the smallest anchors, in strides. */
+    /** Returns the size of the smallest anchors in strides, {@code least} to {@code usual}. */
     int baseScale(DatasetContents contents, int finestStride, int least, int usual) {
         double shown = contents.smallObject() * longEdge / Math.max(1, contents.longEdge());
         return (int) Math.min(Math.max(Math.round(shown / finestStride), least), usual);

@@ -58,17 +58,17 @@ public final class DatasetInference {
                         (long) dataset.size() * rank, ranks.worldSize(), RoundingMode.CEILING));
     }
 
-    /** Runs a trained model; {@code progress} receives this rank's number of finished images. */
+    /** Runs a trained model; {@code progress} receives the number of predicted images. */
     public <P> void run(TrainedModel<P> model, Evaluator<P> evaluator, IntConsumer progress) {
         requireClasses(model);
         run(model.reader(), model::predict, evaluator, progress);
     }
 
     /**
-     * Runs a model that predicts an image in its original pixels.
+     * Runs a model whose predictions are in pixels of the original image.
      *
      * @param evaluator receives the predictions; on rank 0, also the predictions of other ranks
-     * @param progress receives the number of finished images of this rank after each image
+     * @param progress receives the number of images predicted on this rank after each image
      * @throws EvaluationInterrupted if {@code progress} throws it on any rank
      */
     public <P> void run(
@@ -135,7 +135,7 @@ public final class DatasetInference {
         }
     }
 
-    /** Throws if the data set has errors or other classes than the model; reads label maps. */
+    /** Throws if the data set has errors or other classes than the model. Decodes label maps. */
     public void requireNoErrors(TrainedModel<?> model) {
         requireClasses(model);
         CheckOptions options =

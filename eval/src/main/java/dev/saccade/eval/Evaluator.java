@@ -60,7 +60,7 @@ public interface Evaluator<P> {
     /** Adds the prediction for an image. Threads call this concurrently for different images. */
     void process(int index, P predicted);
 
-    /** Returns the serialized state since {@link #reset}, for {@link #mergeState} on rank 0. */
+    /** Serializes the state for {@link #mergeState} on rank 0; by default, throws. */
     default byte[] state() {
         throw SaccadeException.user(
                 "%s: does not support several ranks; implement state() and mergeState(), train"

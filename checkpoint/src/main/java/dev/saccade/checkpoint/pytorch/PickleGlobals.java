@@ -166,7 +166,7 @@ final class PickleGlobals {
         }
     }
 
-    /** Restores the state of an array; rejects other classes, which would run code. */
+    /** Restores the state of a NumPy array or dtype; rejects setting the state of a class. */
     void restore(Object target, Object state) {
         if (target instanceof Global global) {
             refuse(global.qualified());

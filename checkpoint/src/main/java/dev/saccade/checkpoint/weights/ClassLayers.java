@@ -49,7 +49,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
         record Fresh(String reason) implements Plan {}
     }
 
-    /** Returns a copy with these checkpoint classes, or this object if they are known. */
+    /** Returns this object if its checkpoint classes are known, else a copy with {@code names}. */
     ClassLayers orElse(List<String> names) {
         return theirs.isEmpty() ? new ClassLayers(classes, names, rows) : this;
     }
@@ -119,7 +119,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
                     : (long) perClass * classes + background;
         }
 
-        /** Returns row {@code part} of a class; the label after the last class is background. */
+        /** Returns the index of a row of a class; label {@code classes} is the background. */
         int row(int label, int part) {
             return isByAnchor ? part * (classes + background) + label : label * perClass + part;
         }

@@ -14,7 +14,8 @@ final class InstalledRules {
     private InstalledRules() {}
 
     /**
-     * Returns all components' rules; the first match wins. Throws if a component cannot be loaded.
+     * Returns all components' rules; the first match wins. Throws if a component with rules has a
+     * required setting.
      */
     static CheckpointRules all() {
         List<ModelComponentConfig> parts = Configs.defaults(ModelComponentConfig.class);

@@ -61,7 +61,6 @@ public record LoadReport(
         notes = List.copyOf(notes);
     }
 
-    /** Returns the loaded parameters. */
     public List<String> loaded() {
         return names.get(Status.LOADED);
     }
@@ -141,7 +140,7 @@ public record LoadReport(
         }
     }
 
-    /** Adds names, one line per common prefix. */
+    /** Adds names, one line per common prefix or, for computed tensors, per common last part. */
     private void addGroups(List<String> lines, String title, Status... statuses) {
         ListMultimap<String, String> groups =
                 MultimapBuilder.linkedHashKeys().arrayListValues().build();

@@ -31,7 +31,7 @@ final class NameSearch {
     /** Prefixes of fewer than this fraction of the names are not tried. */
     private static final double MIN_PREFIX_RATIO = 0.1;
 
-    /** Minimum fraction of the module's names that a part of a checkpoint must have. */
+    /** Minimum fraction of the module's names that must match after a prefix is removed. */
     private static final double MIN_MATCH_RATIO = 0.5;
 
     /** Models with at least this fraction of the best score are alternatives. */

@@ -161,7 +161,6 @@ public final class Naming {
         return checkpoint.with(tensors);
     }
 
-    /** Returns the checkpoint with the index tables that the Python classes store. */
     private Checkpoint withIndexTables(Checkpoint checkpoint) {
         Map<String, Shape> shapes = Maps.transformValues(checkpoint.tensors(), Tensor::shape);
         Map<String, Tensor> tensors = new LinkedHashMap<>();

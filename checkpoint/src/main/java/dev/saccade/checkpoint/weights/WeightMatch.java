@@ -98,7 +98,7 @@ final class WeightMatch {
                         .toList();
     }
 
-    /** Returns a match of all parameters; throws if a parameter is not loaded. */
+    /** Returns a match of all parameters; throws if a parameter has no tensor of its shape. */
     static WeightMatch complete(Checkpoint checkpoint, Module module) {
         WeightMatch match = new WeightMatch(checkpoint, module, ClassLayers.NONE);
         LoadReport report = match.report();

@@ -12,12 +12,12 @@ import dev.saccade.core.nn.Module;
  *
  * <p>Names of other libraries are translated; see {@link Naming}. Prefixes such as {@code
  * backbone.} or {@code module.encoder_q.} are added or removed if more names match, so a backbone
- * checkpoint fits a detector and vice versa. Values are copied into existing arrays. Integers and
- * non-finite weights are rejected before any value changes.
+ * checkpoint fits a detector and vice versa. Integers and non-finite weights are rejected. Existing
+ * arrays are overwritten only after this check.
  */
 public final class Weights {
 
-    /** Minimum matching fraction; below it, the checkpoint belongs to another model. */
+    /** Minimum {@link LoadReport#ratio}; a lower ratio means that the model is another one. */
     private static final double MIN_RATIO = 0.5;
 
     private Weights() {}

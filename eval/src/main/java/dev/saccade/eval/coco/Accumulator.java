@@ -3,7 +3,8 @@ package dev.saccade.eval.coco;
 import com.google.common.primitives.ImmutableDoubleArray;
 
 /**
- * Computes precision and recall of a class, like COCOeval's {@code accumulate}. Not thread-safe.
+ * Computes precision and recall of a class, like COCOeval's {@code accumulate}. {@link
+ * ClassImageIndex} explains slots. Not thread-safe.
  */
 final class Accumulator {
 
@@ -18,7 +19,7 @@ final class Accumulator {
     private final MetricArray recall;
     private final MetricArray scores;
 
-    /** Slots of the detections of the class, by descending score. */
+    /** Slots of the class by descending score; only the first {@code count} are used. */
     private int[] slots;
 
     private int count;
@@ -34,7 +35,6 @@ final class Accumulator {
     private double[] precisionAt;
     private double[] recallAt;
 
-    /** Precision and, in {@code scoreAtRecall}, score at each recall threshold, [R]. */
     private final double[] precisionAtRecall = new double[RECALLS.length()];
 
     private final double[] scoreAtRecall = new double[RECALLS.length()];

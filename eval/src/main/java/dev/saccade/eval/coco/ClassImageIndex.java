@@ -4,15 +4,15 @@ import java.util.Arrays;
 import java.util.function.IntToDoubleFunction;
 
 /**
- * Detections or objects grouped into cells by class, then image id. A slot is the position of an
- * entry in this order.
+ * Detections or objects sorted by cell, such as a class and image. A slot is a position in this
+ * order.
  */
 final class ClassImageIndex {
 
-    /** Detection or object by slot. */
+    /** Index of the detection or object in each slot. */
     private final int[] entries;
 
-    /** Cell by slot: class * number of images + rank of the image id. */
+    /** Cell of each slot, in ascending order. */
     private final int[] cells;
 
     /** Sorts entries by cell; entries of a cell keep their order. */

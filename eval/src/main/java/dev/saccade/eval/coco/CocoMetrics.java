@@ -48,7 +48,7 @@ public final class CocoMetrics {
      * Computes the metrics of detections; the result does not depend on {@code threads}.
      *
      * @throws SaccadeException if the data set has no classes, or if a detection has an unknown
-     *     image or class, or a mask of the wrong size
+     *     image or class, or a missing mask or one of the wrong size
      */
     public static CocoMetrics compute(
             GroundTruth groundTruth,
@@ -74,7 +74,7 @@ public final class CocoMetrics {
         return parameters;
     }
 
-    /** Returns the classes of axis K; a single class if classes are ignored. */
+    /** Returns the classes of axis K (see {@link MetricArray}); only one if classes are ignored. */
     public List<String> classes() {
         return classes;
     }

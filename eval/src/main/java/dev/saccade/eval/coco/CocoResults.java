@@ -34,9 +34,10 @@ public final class CocoResults {
     }
 
     /**
-     * Reads a result file of any tool. The first detection decides whether it has boxes, masks, or
-     * both. Masks are compressed or uncompressed RLE, or polygons. Detections without {@code bbox}
-     * get the bounds of their masks. {@code image_id} may be a file name, as in Ultralytics.
+     * Reads a result file of any tool. If the first detection has a mask, all detections need one;
+     * otherwise all need a box. Masks are compressed or uncompressed RLE, or polygons. Detections
+     * without {@code bbox} get the bounds of their masks. {@code image_id} may be a file name, as
+     * in Ultralytics.
      *
      * @throws SaccadeException of kind {@code USER} with the lines of the first errors
      */

@@ -76,7 +76,6 @@ final class CocoResultsReader {
         this.fields = required;
     }
 
-    /** Reads boxes, masks or both, depending on the first detection. */
     CocoResultsReader(Path file, Dataset dataset) {
         this.file = file;
         for (int i = 0; i < dataset.size(); i++) {

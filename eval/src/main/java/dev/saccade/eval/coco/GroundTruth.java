@@ -23,8 +23,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Objects of a data set that belong to its classes. Only the {@code crowd} flag is used, as
- * COCOeval overwrites {@code ignore}. Unlike in pycocotools, an annotation with id 0 can be
+ * Objects of a data set that belong to its classes. As in COCOeval, the {@code crowd} flag is used
+ * and the {@code ignore} flag is not. Unlike in pycocotools, an annotation with id 0 can be
  * matched.
  */
 public final class GroundTruth {
@@ -62,8 +62,8 @@ public final class GroundTruth {
     /**
      * Returns the objects of a data set; masks are rasterized only for {@link IouType#MASK}.
      *
-     * @throws SaccadeException of kind user that lists annotations with an unknown class or invalid
-     *     mask
+     * @throws SaccadeException of kind user that lists annotations with an unknown class, or
+     *     without a valid mask for {@link IouType#MASK}
      */
     public static GroundTruth collect(Dataset dataset, IouType iouType) {
         Problems problems = new Problems();
@@ -144,7 +144,6 @@ public final class GroundTruth {
         return dataset.image(image).id();
     }
 
-    /** Returns the number of objects. */
     public int size() {
         return objects.size();
     }
@@ -174,7 +173,6 @@ public final class GroundTruth {
         return objects.get(object).label();
     }
 
-    /** Returns whether an object is a crowd. */
     public boolean crowd(int object) {
         return crowds.get(object);
     }

@@ -6,6 +6,6 @@ public enum MatchStatus {
     TRUE_POSITIVE,
     /** Matches no object that is still unmatched. */
     FALSE_POSITIVE,
-    /** Not counted: in a crowd, outside the evaluated size range, or beyond the limit. */
+    /** Not counted: in a crowd, outside the evaluated size range, or beyond the detection limit. */
     IGNORED
 }

@@ -86,6 +86,7 @@ final class Matches {
         return matches;
     }
 
+    /** Returns the first cell of a class; the cells of a class are in the order of image ids. */
     int firstCell(int label) {
         return Math.multiplyExact(label, sortedImageIds.length);
     }

@@ -8,7 +8,7 @@ import java.util.Arrays;
 
 /**
  * Array of metrics with some of these axes: T IoU thresholds, R recall thresholds, K classes, A
- * area ranges, M limits on detections. Cells without objects hold -1, as in pycocotools.
+ * area ranges, M limits on detections. Values without objects are -1, as in pycocotools.
  */
 public final class MetricArray {
 

@@ -14,8 +14,8 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * F1 by minimum score of each class, to recommend score thresholds. Like Ultralytics' F1 curves,
- * but evaluated at each score and not smoothed.
+ * F1 of each class by minimum score, to recommend score thresholds. Unlike Ultralytics' F1 curves,
+ * neither interpolated nor smoothed.
  */
 public record ScoreCurves(List<ScoreCurve> classes) {
 

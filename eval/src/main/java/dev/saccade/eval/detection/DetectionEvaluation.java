@@ -41,7 +41,7 @@ public record DetectionEvaluation(
     }
 
     /**
-     * Evaluates boxes and, if {@code masks} is true, also masks. See {@link CocoResults#read}.
+     * Evaluates boxes and, if {@code masks}, also masks. {@link CocoResults#read} reads detections.
      *
      * @throws SaccadeException of kind user, if the data set has no classes, or if a detection has
      *     an unknown image or class, or lacks a mask

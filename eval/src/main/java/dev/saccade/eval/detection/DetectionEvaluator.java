@@ -104,7 +104,7 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
     }
 
     /**
-     * Evaluates boxes and, if predicted, masks; checks the data set like training does.
+     * Evaluates boxes and, if predicted, masks, with the default settings.
      *
      * @throws SaccadeException of kind user, if the classes differ or the data set has errors
      */

@@ -64,7 +64,6 @@ public final class DetectionReport {
                 .with(evaluation.values(), others);
     }
 
-    /** Returns the recommended score for all classes and for each detected class. */
     private static Map<String, Object> scores(ScoreCurves curves) {
         Map<String, ScoreCurve.Point> classes = new LinkedHashMap<>();
         curves.classes()

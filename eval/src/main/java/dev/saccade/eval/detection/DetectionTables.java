@@ -28,7 +28,7 @@ public final class DetectionTables {
 
     private DetectionTables() {}
 
-    /** Returns COCO's 12 summary metrics, with a column for boxes and, if evaluated, for masks. */
+    /** Returns COCO's summary metrics, with a column for boxes and, if evaluated, for masks. */
     public static MetricTable summary(List<CocoMetrics> metrics) {
         List<List<String>> rows = new ArrayList<>();
         for (SummaryRow row : metrics.get(0).summary()) {
@@ -68,7 +68,7 @@ public final class DetectionTables {
         return table;
     }
 
-    /** Returns the recommended score of each class, with precision, recall and F1 at IoU 0.50. */
+    /** Returns the best score overall and per class, with precision, recall and F1 at IoU 0.50. */
     public static MetricTable scores(ScoreCurves curves) {
         List<List<String>> rows = new ArrayList<>();
         List<Optional<ScoreCurve.Point>> best = new ArrayList<>();

@@ -21,7 +21,7 @@ public record SegmentationEvaluation(
     /**
      * A pair of confused classes.
      *
-     * @param fraction confused pixels as a fraction of the ground-truth pixels, in (0, 1]
+     * @param fraction confused pixels as a fraction of all pixels of the true class, in (0, 1]
      */
     public record Confusion(String truth, String predicted, long pixels, double fraction) {}
 

@@ -67,7 +67,7 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
     }
 
     /**
-     * Evaluates a segmenter; checks the data set like training does.
+     * Evaluates a segmenter.
      *
      * @throws SaccadeException of kind user, if the classes differ or the data set has errors
      */

@@ -14,9 +14,9 @@ import java.util.Optional;
  * TIDE's error breakdown: counts by type, and the AP50 gained by fixing all errors of a type. As in
  * TIDE (Bolya et al., "TIDE: A General Toolbox for Identifying Object Detection Errors", 2020),
  * foreground starts at IoU 0.5 and background ends at 0.1. Fixing a wrong class or location
- * corrects the highest-scoring detection of an object and removes the others; duplicates and
- * background detections are removed; missed objects do not count. Unlike in TIDE's code, recall
- * thresholds equal COCO's exactly, and classes without objects are ignored.
+ * corrects the highest-scoring detection of an object and removes the others. Fixing other errors
+ * removes the detections or the missed objects. Unlike in TIDE's code, recall thresholds equal
+ * COCO's exactly, and classes without objects are ignored.
  *
  * @param ap AP50 over the top-scoring detections of each image
  */

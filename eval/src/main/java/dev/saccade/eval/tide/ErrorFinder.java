@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
-/** Finds the {@link DetectionError} of each false positive, and AP if one type is fixed. */
+/** Finds the {@link DetectionError} of each false positive and computes AP with one type fixed. */
 final class ErrorFinder {
 
     /** Minimum IoU of a match. */
