@@ -22,7 +22,7 @@ import java.util.Optional;
  *
  * @param images largest batch size; 0 if one image does not fit
  * @param tried largest batch size that was tried; larger values of {@code images} are extrapolated
- * @param peakBytes peak tensor memory of this batch, measured or extrapolated
+ * @param peakBytes peak tensor memory with {@code images}, measured or extrapolated
  * @param usableBytes free memory minus a reserve
  */
 public record LargestBatch(int images, int tried, long peakBytes, long usableBytes) {
@@ -74,7 +74,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
         }
     }
 
-    /** Returns whether a step should fit, extrapolating from smaller images. */
+    /** Returns whether a step with one image should fit, extrapolating from smaller images. */
     private static boolean isExpectedToFit(TrialRun run, Size size, long usable) {
         long estimate = Long.MAX_VALUE;
         for (int part : new int[] {4, 2}) {

@@ -20,7 +20,7 @@ import java.util.Map;
  * @param hostWrites copies of Java values to arrays per pass
  * @param readBy reads by code location
  * @param writtenBy writes by code location
- * @param largestBatch null for predictions, or if tensor memory is not tracked
+ * @param largestBatch null for predictions, if not requested, or if tensor memory is not tracked
  */
 public record ModelTimes(
         String name,

@@ -175,7 +175,6 @@ final class CheckCommand extends BaseCommand {
         }
     }
 
-    /** Checks the data sets of a training run with a progress bar; returns the reports. */
     static DataReports check(Training training, boolean decode) {
         try (Progress progress = new Progress("check", -1, " images")) {
             return training.check(decode, progress::step);

@@ -58,7 +58,7 @@ final class ConfigArguments {
         return named().filter(path -> PathKind.find(path) == PathKind.RUN);
     }
 
-    /** Returns the image folder given instead of a config; rejects --data and --set with it. */
+    /** Returns the data folder given instead of a config; rejects --data and --set with it. */
     Optional<Path> folder() {
         boolean isFolder = named().map(PathKind::find).filter(DATA_FOLDERS::contains).isPresent();
         if (isFolder && (!overrides.isEmpty() || data.root().isPresent())) {

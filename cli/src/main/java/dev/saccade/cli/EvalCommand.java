@@ -225,7 +225,7 @@ final class EvalCommand extends BaseCommand {
         }
     }
 
-    /** Returns the evaluation of the best checkpoint for a report. */
+    /** Returns an evaluation for reports; {@code onEvaluated} receives the metrics. */
     static RunEvaluation forReport(
             RunConfig config,
             int examples,

@@ -238,7 +238,10 @@ final class PredictCommand extends BaseCommand {
         return maxPixels == DEFAULT_MILLIONS ? ImageInfo.MAX_PIXELS : maxPixels * 1_000_000L;
     }
 
-    /** Predicts the images of this rank; on an error, rank 0 keeps its finished predictions. */
+    /**
+     * Predicts the images of this rank and returns the predictions of all ranks. On an error, only
+     * the finished predictions of rank 0 are kept.
+     */
     private Predictions predict(
             List<Path> images,
             PredictionWriter writer,

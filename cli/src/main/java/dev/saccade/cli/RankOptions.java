@@ -89,7 +89,7 @@ final class RankOptions {
     /**
      * Starts ranks with the arguments of this process; returns the exit code.
      *
-     * @param logs folder for the output of ranks without a terminal
+     * @param logs folder for the output of all ranks except rank 0
      * @param prepareRestart prepares a restart; returns whether there is a checkpoint
      */
     int start(CommandSpec command, Path logs, int restarts, BooleanSupplier prepareRestart) {

@@ -109,7 +109,7 @@ final class ReportCommand extends BaseCommand {
         }
     }
 
-    /** Evaluates a run if it has a checkpoint that was not evaluated yet. */
+    /** Evaluates a run unless there are metrics of its best checkpoint with enough examples. */
     private void evaluate(Path run) {
         Optional<RunMetrics> kept = MetricsFile.read(run);
         int exampleCount =

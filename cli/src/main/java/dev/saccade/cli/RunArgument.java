@@ -67,13 +67,12 @@ final class RunArgument {
         return run.toAbsolutePath().normalize().getFileName().toString();
     }
 
-    /** Returns the name without the extension of a checkpoint. */
     String stem() {
         return name().replaceFirst("\\.(safetensors|pth|pt)$", "");
     }
 
     /**
-     * Returns the folder of the run, or of the run that a checkpoint belongs to; it may be missing.
+     * Returns the folder of the run or, for a checkpoint, two levels up. The folder may not exist.
      */
     private Path folder() {
         return Files.isRegularFile(run) ? run.toAbsolutePath().resolve("../..").normalize() : run;

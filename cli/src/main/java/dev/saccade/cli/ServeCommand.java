@@ -155,7 +155,7 @@ final class ServeCommand extends BaseCommand {
         return 0;
     }
 
-    /** Reports all invalid options before loading the model. */
+    /** Rejects invalid options before the model is loaded; the error lists all of them. */
     private void requireValidOptions() {
         Checks checks =
                 new Checks()

@@ -115,7 +115,6 @@ final class TrainCommand extends BaseCommand {
         return 0;
     }
 
-    /** Returns the subtitle of the report. */
     static String subtitle(RunConfig config) {
         return Text.format("Trained on %s.", config.data().root());
     }
@@ -189,7 +188,7 @@ final class TrainCommand extends BaseCommand {
         config.override("init_from=" + ConfigWriter.text(weights));
     }
 
-    /** Trains until the end or Ctrl-C, which runs {@code interrupted}. */
+    /** Trains until the end or Ctrl-C; after Ctrl-C, runs {@code interrupted}. */
     static Outcome train(
             Training training,
             Path folder,

@@ -18,7 +18,7 @@ import java.util.List;
 
 /**
  * Detects objects with a TorchScript export, without Saccade. Needs DJL's PyTorch engine and
- * Jackson:
+ * Jackson. Usage:
  *
  * <pre>DjlObjects FOLDER-OF-EXPORT IMAGE MIN-SCORE</pre>
  */

@@ -39,8 +39,8 @@ final class ExportedDetector {
     }
 
     /**
-     * Returns a line per object, highest score first: label, score and box in pixels of the
-     * original image. {@code boxes} has 4 values per object.
+     * Returns a line per object with at least {@code minScore}: label, score and box in pixels of
+     * the original image. {@code boxes} has 4 values per object; {@code scores} are descending.
      */
     List<String> lines(
             PreprocessedImage image,

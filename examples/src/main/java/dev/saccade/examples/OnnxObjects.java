@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Detects objects with an ONNX export, without Saccade. Needs ONNX Runtime and Jackson:
+ * Detects objects with an ONNX export, without Saccade. Needs ONNX Runtime and Jackson. Usage:
  *
  * <pre>OnnxObjects FOLDER-OF-EXPORT IMAGE MIN-SCORE</pre>
  */

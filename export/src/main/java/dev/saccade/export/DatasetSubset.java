@@ -27,7 +27,7 @@ record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> ima
         return new DatasetSubset(dataset, indices, indices.stream().map(dataset::image).toList());
     }
 
-    /** Returns the first {@code count} images; with {@code size}, only of this transformed size. */
+    /** Returns the first {@code count} images, or with {@code size}, those of this input size. */
     static DatasetSubset first(
             Dataset dataset,
             ModelSpec spec,

@@ -53,7 +53,8 @@ public final class ExportCheck implements AutoCloseable {
      * Returns the largest deviation of raw outputs or logits: the largest difference divided by the
      * largest magnitude of an array. Images must be on a CPU.
      *
-     * @throws SaccadeException of kind user naming the layer, if the result exceeds {@code limit}
+     * @throws SaccadeException of kind user, if the result exceeds {@code limit} (naming the
+     *     layer), or if the model returns NaN
      */
     public double deviation(ImageBatch batch, double limit) {
         ModelExport.Settings settings = export.settings();

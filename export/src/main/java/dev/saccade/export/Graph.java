@@ -25,16 +25,16 @@ public record Graph(
         ImmutableList<Node> nodes,
         ImmutableList<Value> outputs) {
 
-    /** {@code (boxes, scores, groups, iou, score, most) -> (positions, counts)}. */
+    /** Operator {@code (boxes, scores, groups, iou, score, most) -> (positions, counts)}. */
     public static final String NMS = "saccade::nms";
 
-    /** {@code (maps, rois, levels, scales, size, sampling_ratio, aligned) -> pooled}. */
+    /** Operator {@code (maps, rois, levels, scales, size, sampling_ratio, aligned) -> pooled}. */
     public static final String ROI_ALIGN = "saccade::roi_align";
 
     /**
      * A tensor, or a list of tensors.
      *
-     * @param id unique in the graph, and the same in recordings at other sizes
+     * @param id unique in the graph, and the same if the model is recorded at other image sizes
      * @param type libtorch's element type, such as {@code Float}; empty for a list
      * @param sizes recorded sizes; -1 for variable sizes
      */
@@ -142,7 +142,7 @@ public record Graph(
             return new Node(operator, arguments, keywords, others);
         }
 
-        /** Returns operator {@code other} with the same keywords and results. */
+        /** Returns operator {@code other} with new arguments, but the same keywords and results. */
         Node as(String other, List<Argument> given) {
             return new Node(other, ImmutableList.copyOf(given), keywords, results);
         }

@@ -18,8 +18,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds the first operator whose result deviates from the original. Records the model for the given
- * images and compares the results of all operators before NMS, a few at a time.
+ * Finds the first operator whose result deviates from the original. Records the model at the size
+ * of the given images and compares the results of all operators before top-k and NMS, 40 at a time.
  */
 record LayerSearch(ModelExport export, ExportFormat format) {
 

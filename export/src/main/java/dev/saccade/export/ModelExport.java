@@ -28,12 +28,12 @@ import java.util.stream.LongStream;
 /**
  * A recorded model: the libtorch operators that it runs, written as TorchScript or ONNX.
  *
- * <p>Input {@code images}, {@code [N, 3, H, W]} float32, is normalized. A segmenter returns {@code
- * logits}, {@code [N, K, h, w]}. A detector also takes {@code sizes}, {@code [N, 2]} float32 width
- * and height of each image without padding, and returns {@code boxes}, {@code [N, M, 4]} corners in
- * pixels of the input, {@code labels}, {@code [N, M]} int64, {@code scores}, {@code [N, M]}
- * descending, {@code counts}, {@code [N]} int64 number of objects per image, and optionally {@code
- * masks}, {@code [N, M, S, S]} probabilities inside the boxes. NMS is part of the model.
+ * <p>Input {@code images}, {@code [N, 3, H, W]} float32, is normalized unless the model normalizes.
+ * A segmenter returns {@code logits}, {@code [N, K, h, w]}. A detector also takes {@code sizes},
+ * {@code [N, 2]} float32 width and height of each image without padding, and returns {@code boxes},
+ * {@code [N, M, 4]} corners in pixels of the input, {@code labels}, {@code [N, M]} int64, {@code
+ * scores}, {@code [N, M]} descending, {@code counts}, {@code [N]} int64 objects per image, and
+ * {@code masks} if any, {@code [N, M, S, S]} probabilities inside the boxes. NMS is included.
  *
  * <p>To support any image size, the model is recorded at several sizes, see {@link ShapeInference}.
  * Batch normalization is folded into convolutions, and values that depend only on weights are
@@ -50,7 +50,7 @@ public final class ModelExport {
     /** Number of recorded random sizes, in addition to the long images. */
     private static final int EXAMPLES = 9;
 
-    /** Long images have large feature maps at low cost; small maps fit several size rules. */
+    /** Long images give long feature maps at low cost; short maps may fit a rule by chance. */
     private static final ImmutableList<Shape> LONG =
             ImmutableList.of(new Shape(1, 3, 1393, 71), new Shape(1, 3, 67, 1451));
 
@@ -164,7 +164,7 @@ public final class ModelExport {
         /**
          * Records the model.
          *
-         * @param formats formats to support; the first recording rejects unsupported models
+         * @param formats formats to support; fails early if one of them lacks an operator
          * @param progress receives the number of finished {@link #recordings}
          */
         public ModelExport record(List<ExportFormat> formats, IntConsumer progress) {
@@ -216,7 +216,7 @@ public final class ModelExport {
         return settings;
     }
 
-    /** Returns the operators; for detectors, the last outputs are the raw outputs. */
+    /** Returns the operators; for detectors, the last outputs are {@link #maps}. */
     Graph graph() {
         return graph;
     }
@@ -226,7 +226,7 @@ public final class ModelExport {
         write(format, graph.outputs().subList(0, outputs.size()), outputs, file);
     }
 
-    /** Opens the model, exported with {@code values} as its outputs. */
+    /** Exports the model with outputs {@code values} to a temporary file, and opens the file. */
     ExportedProgram open(ExportFormat format, List<Value> values) {
         List<String> names = IntStream.range(0, values.size()).mapToObj(i -> "map_" + i).toList();
         try {

@@ -29,8 +29,8 @@ import java.util.Optional;
  * Exports a checkpoint with its description, and compares it with the original.
  *
  * @param size fixed image size; any size if empty
- * @param normalize whether the exported model normalizes
- * @param opset ONNX operator set
+ * @param normalize whether the exported model normalizes, and pads for detectors
+ * @param opset ONNX operator set; 17 if empty
  * @param images images to compare on; only random images if empty
  * @param out receives the results
  */

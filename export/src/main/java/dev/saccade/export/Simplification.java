@@ -128,7 +128,7 @@ final class Simplification {
         return node.as(isTransposed ? "aten::conv_transpose2d" : "aten::conv2d", arguments);
     }
 
-    /** Removes the candidate order from NMS, as only the fused operator needs it. */
+    /** Removes the argument {@code order} from NMS, as only the fused operator needs it. */
     private static Node withoutOrder(Node node) {
         if (!node.name().equals(Graph.NMS)) {
             return node;

@@ -46,7 +46,7 @@ final class TorchScriptCode {
         return node.name().equals(Graph.NMS) || node.name().equals(Graph.ROI_ALIGN);
     }
 
-    /** Returns the lines; the last returns the outputs between {@code open} and {@code close}. */
+    /** Returns the lines; the last encloses the outputs in {@code open} and {@code close}. */
     String body(String open, String close) {
         List<String> lines = new ArrayList<>();
         for (Node node : graph.nodes()) {
@@ -83,7 +83,7 @@ final class TorchScriptCode {
         return items.stream().map(text).collect(Collectors.joining(", "));
     }
 
-    /** Returns the code of a keyword argument; a device becomes that of the first input. */
+    /** Returns the code of a keyword argument; a device becomes the device of the first input. */
     private String keyword(String name, Argument argument) {
         boolean isDevice = name.equals("device") && !argument.equals(new Argument.Literal(null));
         return isDevice ? name(graph.inputs().get(0)) + ".device" : text(argument);

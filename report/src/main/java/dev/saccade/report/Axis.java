@@ -27,7 +27,6 @@ record Axis(Range range, double from, double to, double step) {
         return new Axis(new Range(range.low(), last), from, to, step);
     }
 
-    /** Returns the coordinate of a value. */
     double at(double value) {
         double width = range.high() - range.low();
         return width > 0 ? from + (value - range.low()) / width * (to - from) : (from + to) / 2;

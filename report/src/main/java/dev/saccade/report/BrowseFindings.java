@@ -59,7 +59,10 @@ public record BrowseFindings(ListMultimap<Integer, String> byImage, List<String>
         return byImage.get(position);
     }
 
-    /** Returns findings about the data set, and a count of findings about images not shown. */
+    /**
+     * Returns the findings about the data set, and a line with the number of findings about images
+     * from index {@code shown} on.
+     */
     public List<String> others(int shown) {
         long hidden = byImage.keys().stream().filter(position -> position >= shown).count();
         List<String> others = new ArrayList<>(ofDataset);

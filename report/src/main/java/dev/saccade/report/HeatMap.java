@@ -11,7 +11,7 @@ import java.util.List;
 /**
  * A confusion matrix of counts by ground truth (row) and prediction (column).
  *
- * @param asPercent whether to show percentages of the row total; 0 % is left empty
+ * @param asPercent whether to show percentages of the row total; zeros are left empty
  */
 public record HeatMap(String title, List<String> names, List<List<Long>> counts, boolean asPercent)
         implements Block {

@@ -9,7 +9,7 @@ import dev.saccade.models.draw.ClassColors;
 import java.util.List;
 import java.util.Optional;
 
-/** Curves with a common x axis. Empty ranges are fitted to the points; y then starts at 0. */
+/** Curves with a common x axis. Empty ranges are fitted to the points; y includes 0. */
 public record LineChart(
         String title,
         String xLabel,

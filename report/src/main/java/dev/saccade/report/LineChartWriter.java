@@ -173,7 +173,7 @@ final class LineChartWriter {
         return Doubles.asList(means);
     }
 
-    /** Returns the range of the finite values of all series; 0 to 1 without any. */
+    /** Returns the range of all finite values; 0 to 1 if there are none, or if no y is positive. */
     private Range dataRange(boolean ofX) {
         DoubleSummaryStatistics values =
                 chart.series().stream()

@@ -37,7 +37,7 @@ final class Markup {
         return this;
     }
 
-    /** Opens a table with its head; rows follow. */
+    /** Opens a table and writes its head. The caller writes the rows and closes three elements. */
     Markup openTable(String kind, List<String> heads) {
         open("div", "class", "scroll").open("table", "class", kind).open("thead").open("tr");
         heads.forEach(head -> leaf("th", head, "scope", "col"));

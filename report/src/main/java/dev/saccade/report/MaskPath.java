@@ -6,7 +6,7 @@ import dev.saccade.core.structures.Contours;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
-/** A mask as SVG path (fill rule {@code evenodd}) in units of {@code scale} image pixels. */
+/** A mask as an SVG path (fill rule {@code evenodd}) in units of {@code scale} image pixels. */
 record MaskPath(String steps, double scale) {
 
     private static final double MAX_EDGE = 800;

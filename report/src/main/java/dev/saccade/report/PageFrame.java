@@ -33,7 +33,7 @@ final class PageFrame {
         out.close().close().open("body").open("main");
     }
 
-    /** Closes a page with a script. */
+    /** Closes a page after adding a script, the resource {@code script}. */
     static void close(Markup out, String script) {
         out.close().open("script").verbatim(resource(PageFrame.class, script)).close();
         out.close().close();

@@ -18,7 +18,6 @@ public record Section(String title, String lead, List<Block> blocks) {
         return blocks.isEmpty();
     }
 
-    /** Returns the anchor of the section. */
     String id() {
         return title.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-").replaceFirst("-$", "");
     }

@@ -32,7 +32,6 @@ final class Svg {
         out.leaf("text", text, "class", kind, "x", number(x), "y", number(y));
     }
 
-    /** Draws a label that is rotated by 90°. */
     void verticalLabel(String kind, double x, double y, String text) {
         String turn = "rotate(-90 " + number(x) + " " + number(y) + ")";
         out.leaf("text", text, "class", kind, "x", number(x), "y", number(y), "transform", turn);
@@ -90,7 +89,7 @@ final class Svg {
         return start + "…";
     }
 
-    /** Formats a coordinate. */
+    /** Formats a coordinate with at most one decimal. */
     static String number(double value) {
         String rounded = Text.format("%.1f", value);
         return rounded.endsWith(".0") ? rounded.substring(0, rounded.length() - 2) : rounded;

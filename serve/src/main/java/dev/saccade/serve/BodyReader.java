@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Reads a request body without blocking. Discards the rest of an oversized body, because a client
- * that is still sending would not see the response.
+ * Reads a request body without blocking. Discards the rest of a rejected body, up to 8 times the
+ * limit, as a client that is still sending would not see the response.
  */
 final class BodyReader implements Runnable {
 
@@ -63,7 +63,7 @@ final class BodyReader implements Runnable {
         return reader;
     }
 
-    /** Returns the body; fails with a {@link Problem.HttpException}. */
+    /** Returns the body, or fails with a {@link Problem.HttpException}. */
     CompletableFuture<byte[]> done() {
         return done;
     }

@@ -61,7 +61,7 @@ final class Exchange {
         return response.getHeaders();
     }
 
-    /** Reads the body; fails with a {@link Problem.HttpException}. */
+    /** Reads the body, or fails with a {@link Problem.HttpException}. */
     CompletableFuture<byte[]> body() {
         ContentCoding coding = ContentCoding.of(request);
         bodyIsRead = true;

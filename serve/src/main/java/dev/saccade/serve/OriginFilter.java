@@ -58,7 +58,7 @@ final class OriginFilter {
         response.getHeaders().put("Access-Control-Expose-Headers", "Retry-After");
     }
 
-    /** Returns whether the page is the server's own, even if a proxy changes {@code Host}. */
+    /** Returns whether the origin is this server, even if a proxy changes {@code Host}. */
     private static boolean isOwn(String origin, Request request) {
         String authority = origin.replaceFirst("^https?://", "");
         HttpFields headers = request.getHeaders();
@@ -66,7 +66,6 @@ final class OriginFilter {
                 || "same-origin".equals(headers.get("Sec-Fetch-Site"));
     }
 
-    /** Returns the headers of a preflight response. */
     static HttpFields preflight(String methods) {
         return HttpFields.build()
                 .put("Access-Control-Allow-Methods", methods)

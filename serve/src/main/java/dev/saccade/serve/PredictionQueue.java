@@ -36,7 +36,9 @@ final class PredictionQueue implements AutoCloseable {
     private static final int MAX_READERS = 8;
     private static final int PIXELS_PER_PERMIT = 1_000_000;
 
-    /** Maximum per batch; a larger image already uses all cores, and batching needs more memory. */
+    /**
+     * Maximum pixels per batch of several images; larger images use all cores and need more memory.
+     */
     private static final int MAX_BATCH_PIXELS = 1_000_000;
 
     /**
@@ -44,7 +46,6 @@ final class PredictionQueue implements AutoCloseable {
      */
     record Predicted(Size size, Object prediction, List<String> warnings) {}
 
-    /** An image that waits for inference. */
     private record Decoded(
             InferenceInput input,
             Size size,
@@ -95,7 +96,7 @@ final class PredictionQueue implements AutoCloseable {
     /**
      * Queues the images of a request, or rejects all if there is not enough room.
      *
-     * @return a future for each image; it fails with a {@link Problem.HttpException}
+     * @return a future for each image, which may fail with a {@link Problem.HttpException}
      */
     List<CompletableFuture<Predicted>> submit(List<Upload> images, AtomicBoolean disconnected) {
         if (!queueSlots.tryAcquire(images.size())) {

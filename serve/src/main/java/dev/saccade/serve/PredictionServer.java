@@ -132,7 +132,7 @@ public final class PredictionServer implements AutoCloseable {
             return this;
         }
 
-        /** Sets the default of {@code score}; initially the model's recommended score. */
+        /** Sets the minimum score if a request has none; default: the model's recommended score. */
         public Settings score(double value) {
             score = value;
             return this;

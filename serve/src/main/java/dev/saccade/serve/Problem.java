@@ -52,7 +52,7 @@ record Problem(String type, String title, int status, String detail) {
         return new HttpException(of(HttpStatus.BAD_REQUEST_400, Printable.format(format, args)), 0);
     }
 
-    /** Returns status 503 with {@code Retry-After}. */
+    /** Returns an error with status 503 and {@code Retry-After}. */
     @FormatMethod
     static HttpException busy(int retryAfterSeconds, @FormatString String format, Object... args) {
         return new HttpException(

@@ -29,7 +29,7 @@ final class RequestTracker {
         requests.arriveAndDeregister();
     }
 
-    /** Rejects new requests and waits for the running ones. */
+    /** Rejects new requests and waits for running ones, at most {@code timeout}. */
     synchronized void close(Duration timeout) {
         if (closing) {
             return;

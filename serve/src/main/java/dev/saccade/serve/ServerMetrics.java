@@ -103,7 +103,7 @@ final class ServerMetrics {
         meanSeconds.updateAndGet(mean -> mean == 0 ? seconds : mean + SMOOTHING * (seconds - mean));
     }
 
-    /** Returns the estimated seconds to predict N images, rounded up, for {@code Retry-After}. */
+    /** Returns the estimated seconds to predict N images, 1 to 30, for {@code Retry-After}. */
     int secondsFor(int images) {
         double seconds = Math.ceil(meanSeconds.get() * images);
         return (int) Math.max(1, Math.min(MAX_RETRY_SECONDS, seconds));

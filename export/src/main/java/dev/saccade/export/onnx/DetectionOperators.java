@@ -78,8 +78,8 @@ final class DetectionOperators {
     }
 
     /**
-     * Splits sorted (image, class, position) rows into positions {@code [N, most]}, counts {@code
-     * [N]}.
+     * Splits rows (image, class, position), sorted by image, into positions {@code [N, most]} and
+     * counts {@code [N]}.
      */
     private static List<String> perImage(Operator op, String rows) {
         String images = op.size(op.tensor(1), 0, 1);

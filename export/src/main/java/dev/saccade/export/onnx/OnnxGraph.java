@@ -37,7 +37,7 @@ final class OnnxGraph {
         this.opset = opset;
     }
 
-    /** Adds a reduction over axes: an attribute before opset 18, an input since then. */
+    /** Adds a reduction. The axes are an attribute before opset 18, and an input since then. */
     String reduce(String operator, String tensor, List<Long> axes, boolean keepsAxes) {
         AttributeProto keeps = attribute("keepdims", keepsAxes);
         if (opset < AXES_ARE_INPUT) {
@@ -46,12 +46,11 @@ final class OnnxGraph {
         return add(operator, List.of(tensor, integers(Longs.toArray(axes))), keeps);
     }
 
-    /** Adds an operator with one result and returns its name. */
+    /** Adds an operator and returns the name of its only result. */
     String add(String operator, List<String> inputs, AttributeProto... attributes) {
         return add(operator, inputs, 1, attributes).get(0);
     }
 
-    /** Adds an operator with one result and no attributes and returns its name. */
     String add(String operator, String... inputs) {
         return add(operator, List.of(inputs));
     }

@@ -24,7 +24,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         String convert(Operator operator);
     }
 
-    /** Converts an operator and returns the names of its results, or of the tensors of a list. */
+    /** Converts an operator and returns the names of its results, or of the elements of a list. */
     interface ListConverter {
         List<String> convert(Operator operator);
     }
@@ -213,7 +213,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
                 : add(expression.isRemainder() ? "Mod" : "Div", number, ints(expression.divisor()));
     }
 
-    /** Returns the sizes of axes {@code from} to {@code to}, exclusive, {@code [N]} int64. */
+    /** Returns sizes of axes {@code from} to {@code to}, exclusive, {@code [to - from]} int64. */
     String size(String tensor, int from, int to) {
         return add("Shape", List.of(tensor), attribute("start", from), attribute("end", to));
     }

@@ -43,13 +43,14 @@ public final class FramePredictions implements AutoCloseable {
     private long faults;
 
     /**
-     * Predicts the first of {@code every} frames or images; {@code maxPixels} limits images only.
+     * Settings. Predicts one of every {@code every} frames or listed images; {@code maxPixels}
+     * limits images, not frames.
      */
     public record Settings(int every, long maxPixels, BooleanSupplier stopped) {}
 
     /**
-     * Receives results; without a folder, no files are written. {@code log} receives errors and
-     * notes.
+     * Receivers of results. Without a folder, no files are written; {@code entries} receives the
+     * JSON of each image or frame, {@code log} errors and notes.
      */
     public record Output(
             Optional<OutputFolder> folder,
@@ -68,12 +69,12 @@ public final class FramePredictions implements AutoCloseable {
                         .orElse(OutputStream.nullOutputStream());
     }
 
-    /** Returns the number of files and frames with errors. */
+    /** Returns the number of images and videos with errors. */
     public long faults() {
         return faults;
     }
 
-    /** Predicts the frames of a video until it ends or cannot be decoded. */
+    /** Predicts frames of a video until the end, an error or {@code stopped}. */
     public void addVideo(Path path) {
         String unit = " frames of " + Printable.line(path.getFileName().toString());
         try (Video video = Video.open(path);

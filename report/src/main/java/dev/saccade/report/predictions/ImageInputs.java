@@ -23,10 +23,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Images and videos named directly or by folder.
+ * Images and videos named by the user, and the images in named folders.
  *
- * @param faults a message for each missing file and each folder without images
- * @param notes messages about skipped images
+ * @param faults a message for each missing file and each unreadable folder or folder without images
+ * @param notes messages about skipped subfolders with images
  */
 public record ImageInputs(
         List<Path> images, List<Path> videos, List<String> faults, List<String> notes) {

@@ -54,7 +54,7 @@ public final class Pictures {
         this.style = style;
     }
 
-    /** Draws objects. Returns the written file by JSON key. */
+    /** Writes a picture with the objects. Returns the file by JSON key, or an empty map. */
     Map<String, String> write(ImageSource image, Instances instances) {
         if (folder.isEmpty() || style == Style.NONE) {
             return Map.of();
@@ -102,7 +102,7 @@ public final class Pictures {
         return picture(name);
     }
 
-    /** Writes an augmented sample and a thumbnail. Returns their common file name. */
+    /** Writes an augmented sample and a thumbnail. Returns their name without extension. */
     public String write(Sample sample) {
         Mat picture = ObjectCanvas.picture(sample, classes);
         try {

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/** Versions of Saccade, its libraries and the machine. */
+/** Versions of Saccade and its libraries, and properties of the machine. */
 public final class Environment {
 
     private Environment() {}
@@ -71,7 +71,6 @@ public final class Environment {
                 .toList();
     }
 
-    /** Returns a line per GPU with its operators. */
     private static List<String> gpus(Devices devices) {
         return IntStream.range(0, devices.driver().gpus().size())
                 .mapToObj(Device::gpu)

@@ -32,7 +32,7 @@ public final class ImageScaling {
         return Base64.getEncoder().encodeToString(Jpeg.encode(picture));
     }
 
-    /** Returns the size with the longer edge limited. */
+    /** Returns the size scaled down until the longer edge is at most {@code longestEdge}. */
     static Size size(Size image, int longestEdge) {
         double scale = Math.min(1, (double) longestEdge / Math.max(image.width(), image.height()));
         return new Size(

@@ -45,12 +45,12 @@ public record ModelEvaluation(
     /**
      * Evaluation settings.
      *
-     * @param evaluators in addition to the standard evaluator of the task
-     * @param workers threads for reading, and threads for evaluation
-     * @param score minimum score of the confusion matrix and the report
+     * @param evaluators additional evaluators; may include the settings of the standard one
+     * @param workers number of threads that read images, and of threads that evaluate
+     * @param score minimum score of the confusion matrix, and of the report if none is recommended
      * @param boxAreas whether box areas decide if a mask is small, medium or large
      * @param maxDets overrides the limits on detections per image and class
-     * @param results prefix of files for detections
+     * @param results prefix of the files to which detections are written
      */
     public record Settings(
             List<Evaluator.Config> evaluators,

@@ -108,14 +108,13 @@ final class RunCurves {
         return monitors;
     }
 
-    /** Adds the curve of a metric if it was evaluated. */
     private void addMetric(String curve, RunEvents run, String metric) {
         if (run.evaluations().stream().anyMatch(e -> e.path("metrics").has(metric))) {
             add(curve, run.evaluations(), 1, "metrics", metric);
         }
     }
 
-    /** Adds the curve of a value divided by a unit. */
+    /** Adds a curve of the value at a path of each event, divided by {@code unit}. */
     private void add(String curve, List<JsonNode> events, double unit, String... path) {
         if (events.isEmpty()) {
             return;

@@ -27,7 +27,7 @@ public record RunEvaluation(
 
     /**
      * Evaluates the best or else the last checkpoint, and writes {@code report.json}. Without a
-     * validation set the file has only statistics of the data.
+     * validation set, the file describes only the data and the environment.
      */
     public void writeMetrics(Path run, RunConfig config, String subtitle, DataReports reports) {
         Map<String, DatasetStatistics> statistics =
