@@ -15,7 +15,6 @@ import dev.saccade.core.ops.script.Script;
  */
 final class DyRelu extends Layer {
 
-    /** Ratio of input channels to hidden channels. */
     private static final int RATIO = 4;
 
     /** Two slopes and two offsets per channel. */

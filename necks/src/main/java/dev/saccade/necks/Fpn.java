@@ -23,7 +23,7 @@ import java.util.List;
 /** Feature pyramid network (Lin et al. 2017), like mmdetection's {@code FPN}. */
 public final class Fpn extends Neck {
 
-    /** Source of the extra levels. */
+    /** Source of the first extra level; each other extra level is computed from the previous. */
     public enum ExtraConvs {
         /** Max pooling of the last output, without parameters (Mask R-CNN). */
         NONE,
@@ -81,7 +81,8 @@ public final class Fpn extends Neck {
     /**
      * Creates an uninitialized FPN.
      *
-     * @throws IllegalArgumentException if there are too few levels, or levels with the same stride
+     * @throws IllegalArgumentException if {@code start_level} or {@code num_outs} does not fit the
+     *     levels, or strides do not increase
      */
     public Fpn(Config config, List<FeatureInfo> inputs) {
         int start = config.startLevel();

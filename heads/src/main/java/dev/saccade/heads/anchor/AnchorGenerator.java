@@ -19,7 +19,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Generates anchors in mmdetection's order: cells row by row; within a cell ratio- or scale-major.
+ * Generates anchors in mmdetection's order: cells row by row; in each cell by ratio, then scale, or
+ * the reverse.
  */
 public final class AnchorGenerator {
 
@@ -48,7 +49,7 @@ public final class AnchorGenerator {
     private final ImmutableList<Integer> strides;
     private final ImmutableList<Boxes> base;
 
-    /** Rejects more than 256 anchors per cell, to limit memory; published models use nine. */
+    /** Rejects more than 256 anchors per cell, to limit memory; published models use at most 9. */
     public static void check(String key, int scales, int ratios) {
         Checks.require(
                 scales * ratios <= MAX_PER_CELL,
@@ -133,7 +134,7 @@ public final class AnchorGenerator {
         return base.get(0).size();
     }
 
-    /** Returns the anchors of a cell at the origin, {@code [A]}. */
+    /** Returns the A anchors of the first cell of a level. */
     public Boxes baseAnchors(int level) {
         return base.get(level);
     }
@@ -156,7 +157,7 @@ public final class AnchorGenerator {
         return ANCHORS.with(Map.of("stride", strides.get(level))).run(base, cells);
     }
 
-    /** Returns the anchors of a cell at the origin on every level, {@code [L, A, 4]} corners. */
+    /** Returns the anchors of the first cell of every level, {@code [L, A, 4]} corners. */
     public NDArray baseAnchors(NDManager manager) {
         float[] corners = Boxes.concat(base).toArray();
         return Tensors.of(manager, corners, new Shape(levels(), anchorsPerCell(), 4));

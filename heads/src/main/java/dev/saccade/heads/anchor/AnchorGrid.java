@@ -62,7 +62,7 @@ public final class AnchorGrid {
         return perLevel.length;
     }
 
-    /** Splits an array over all anchors by level. */
+    /** Splits an array by level; {@code axis} is the axis of the anchors. */
     NDList split(NDArray perAnchor, int axis) {
         return Priors.split(perAnchor, axis, perLevel);
     }
@@ -72,8 +72,8 @@ public final class AnchorGrid {
     }
 
     /**
-     * Returns the anchors that extend at most {@code allowedBorder} pixels beyond an image
-     * (negative: no limit); empty if all anchors do.
+     * Returns the anchors in {@link AnchorGenerator#validGrid} that extend at most {@code
+     * allowedBorder} pixels beyond an image (negative: no limit); empty if these are all anchors.
      */
     public Optional<Inside> inside(ImageInfo image, double allowedBorder) {
         NDList positions = new NDList();
@@ -116,7 +116,7 @@ public final class AnchorGrid {
         }
     }
 
-    /** Returns the positions of anchors inside a border; uses the host to not stall a GPU. */
+    /** Computes positions on the host; an array whose size depends on values stalls a GPU. */
     private NDArray insidePositions(int level, Size valid, int start, Border border) {
         Boxes cell = generator.baseAnchors(level);
         int stride = generator.stride(level);

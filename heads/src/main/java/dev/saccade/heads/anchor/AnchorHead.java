@@ -93,8 +93,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Selects the {@code nms_pre} top-scoring rows of a level; while a graph is recorded, smaller
-     * levels are padded to this number of rows.
+     * Selects the {@code nms_pre} top-scoring anchors of a level. While a graph is recorded, pads
+     * smaller levels to this number of anchors.
      */
     private static final ScriptTemplate TOP =
             ScriptTemplate.of(
@@ -260,7 +260,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Returns the summed box loss of the positive anchors; {@code weights [P]} are 0 for fillers.
+     * Returns the summed box loss of the positive anchors. {@code weights [P]} are 0 for fillers
+     * (see {@link Positions}).
      */
     protected final NDArray bboxLoss(NDList maps, AnchorTargets.Level targets, NDArray weights) {
         NDArray deltas = rows(maps.get(1), 4, targets.positives());

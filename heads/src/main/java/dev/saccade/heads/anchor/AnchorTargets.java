@@ -24,9 +24,9 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
      *
      * @param labels {@code [N * H * W * A]} int32 class; C for background
      * @param labelWeights {@code [N * H * W * A]} float32: 1 for anchors to train on, else 0
-     * @param positives [P] indices of the positive anchors, ascending
-     * @param anchors {@code [P, 4]} corners of the positive anchors
-     * @param boxes {@code [P, 4]} their ground-truth boxes; for fillers, the anchors
+     * @param positives P ascending indices: positive anchors, and fillers with weight 0
+     * @param anchors {@code [P, 4]} corners of these anchors
+     * @param boxes {@code [P, 4]} ground-truth boxes of these anchors; for fillers, the anchors
      */
     public record Level(
             NDArray labels,
@@ -35,7 +35,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
             NDArray anchors,
             NDArray boxes) {}
 
-    /** Targets of the [N] anchors of one image; {@code gtInds} is k + 1 for object k. */
+    /** Targets of the N anchors of one image; {@code gtInds [N]} is k + 1 for object k. */
     record ImageTargets(
             NDArray gtInds,
             NDArray posMask,
@@ -44,8 +44,8 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
             GtInstances objects) {
 
         /**
-         * Returns targets for all anchors from targets of the inside anchors (empty: all), like
-         * mmdetection's {@code unmap}.
+         * Returns targets for all anchors from the targets of the {@code inside} anchors (if empty,
+         * of all anchors), like mmdetection's {@code unmap}.
          */
         static ImageTargets of(
                 NDArray gtInds,
@@ -80,8 +80,8 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
                     """);
 
     /**
-     * Returns labels, weights, positive mask and object index, each {@code [N, anchors]}; corners
-     * of all objects, after an empty row; and the divisor.
+     * Returns six arrays: labels, weights, positive mask and object indices, {@code [N, anchors]};
+     * corners of all objects from index 1, with zeros at index 0 for "no object"; loss divisor.
      */
     private static final ScriptTemplate JOIN =
             ScriptTemplate.of(

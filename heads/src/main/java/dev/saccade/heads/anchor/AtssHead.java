@@ -42,7 +42,7 @@ public final class AtssHead extends DenseHead {
      *
      * @param settings {@code nms_pre} counts (anchor, class) pairs; {@code nms} ranks by class
      *     score times centerness
-     * @param minBboxSize drops boxes with a side of at most this many pixels; negative: none
+     * @param minBboxSize drops boxes with a side of at most this many pixels; negative: drops none
      * @param scoreThr minimum class score without centerness, exclusive
      */
     @Component("atss")
@@ -153,7 +153,7 @@ public final class AtssHead extends DenseHead {
         return isTraining();
     }
 
-    /** {@inheritDoc} Averages the divisor of the losses over the ranks. */
+    /** Assigns objects to anchors, and averages the divisor of the losses over the ranks. */
     @Override
     public AnchorTargets targets(
             AnchorGrid grid, List<ImageInfo> images, List<GtInstances> objects) {
@@ -162,8 +162,8 @@ public final class AtssHead extends DenseHead {
     }
 
     /**
-     * {@inheritDoc} Divides {@code loss_bbox} by the sum of the centerness, at least 1, averaged
-     * over the ranks.
+     * {@inheritDoc} The divisor of {@code loss_bbox} is the sum of the centerness targets, averaged
+     * over the ranks, and at least 1.
      */
     @Override
     public NDArray avgFactor(String term, AnchorTargets targets) {
@@ -180,8 +180,8 @@ public final class AtssHead extends DenseHead {
     }
 
     /**
-     * {@inheritDoc} Each row is an (anchor, class) pair, scored by class score times centerness, or
-     * 0 below the threshold.
+     * {@inheritDoc} Here, a row is an (anchor, class) pair. Its score is class score times
+     * centerness, or 0 if the class score is at most {@code score_thr}.
      */
     @Override
     protected NDList top(NDList maps, NDArray anchors, int nmsPre) {

@@ -78,7 +78,7 @@ public abstract class DenseHead extends AnchorHead {
      */
     public interface Config extends DetectionHead.Config {
 
-        /** Returns the shared settings; their keys are keys of the head. */
+        /** Returns the shared settings, whose keys are directly in the config of the head. */
         Settings settings();
 
         @Override

@@ -19,7 +19,7 @@ import java.util.List;
  * proposals with zero area.
  *
  * @param nmsPre number of top-scoring anchors per level to keep before NMS
- * @param minBboxSize drops boxes with a side of at most this many pixels; negative: none
+ * @param minBboxSize drops boxes with a side of at most this many pixels; negative: drops none
  */
 public record ProposalConfig(
         @Default("1000") int nmsPre,

@@ -15,8 +15,8 @@ import java.util.List;
 final class RetinaNetCheckpoints {
 
     /**
-     * New and old names of {@code retinanet_resnet50_fpn}; the row of a new name precedes the old.
-     * torchvision's FCOS has the same backbone and FPN names.
+     * Names in {@code retinanet_resnet50_fpn}. Where torchvision renamed tensors, the new name is
+     * first. torchvision's FCOS has the same backbone and FPN names.
      */
     private static final NameTable TORCHVISION =
             new NameTable(

@@ -83,7 +83,7 @@ public final class RpnHead extends AnchorHead {
         return new NDList(cls.apply(hidden), reg.apply(hidden));
     }
 
-    /** {@inheritDoc} All objects get label 0. */
+    /** Assigns objects to anchors, with label 0 for all objects. */
     @Override
     public AnchorTargets targets(
             AnchorGrid grid, List<ImageInfo> images, List<GtInstances> objects) {

@@ -55,7 +55,10 @@ public record MaxIouAssigner(
                 posIouThr);
     }
 
-    /** {@inheritDoc} Without objects, all priors are background. */
+    /**
+     * {@inheritDoc} Without objects, all priors are background. Otherwise, {@code maxOverlaps} is
+     * -1 for priors in ignored regions.
+     */
     @Override
     public Assignment assign(Priors priors, GtInstances objects) {
         NDArray boxes = priors.boxes();

@@ -13,8 +13,8 @@ import dev.saccade.core.components.ComponentConfig;
 public interface MulticlassNms extends ComponentConfig {
 
     /**
-     * Detections with their new scores; {@code keep [B, M]} holds score indices {@code row * C +
-     * class}, and 0 after the last detection of an image.
+     * Detections with their new scores. {@code keep [B, M]} contains the index {@code row * C +
+     * class} of each detection in the input scores, and 0 after the last detection of an image.
      */
     record Kept(Detections detections, NDArray keep) {}
 

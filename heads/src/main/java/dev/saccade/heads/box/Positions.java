@@ -10,10 +10,10 @@ import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.ops.script.Script;
 
 /**
- * Indices where a mask is true. With dynamic shapes ({@link DynamicShapes}) the indices are exact;
- * with fixed shapes, unused slots hold fillers of weight 0. Weighted sums are the same either way.
+ * Indices where a mask is true. Without {@link DynamicShapes}, P does not depend on the mask, and
+ * there are also fillers: arbitrary indices with weight 0, which do not change weighted sums.
  *
- * @param indices {@code [P]} int64; arbitrary for fillers
+ * @param indices {@code [P]} int64
  * @param weights {@code [P]} float32: 1, or 0 for fillers
  */
 public record Positions(NDArray indices, NDArray weights) {
@@ -26,7 +26,7 @@ public record Positions(NDArray indices, NDArray weights) {
                     return (every, torch.to(mask, 6))
                     """);
 
-    /** Writes each selected index to its slot, and all other indices to one extra slot. */
+    /** Writes selected indices to their ranks, all others to an extra element, which is cut off. */
     private static final Script SLOTS =
             Script.compile(
                     "(first: Tensor, then: Tensor, slots: Tensor) -> Tuple[Tensor, Tensor]",
@@ -54,7 +54,7 @@ public record Positions(NDArray indices, NDArray weights) {
      * Returns the indices where {@code first} is true, then the indices where {@code second} is.
      *
      * @param second {@code [N]} boolean like {@code first}, and disjoint from it
-     * @param max maximum total number of true values; the number of slots if shapes are fixed
+     * @param max maximum total number of true values; without dynamic shapes, P is min(max, N)
      */
     public static Positions concat(NDArray first, NDArray second, long max) {
         if (DynamicShapes.areAllowedFor(first)) {

@@ -42,12 +42,11 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
         return new ScoredBoxes(Tensors.concat(boxes, 1), Tensors.concat(scores, 1));
     }
 
-    /** Returns a copy with transformed boxes. */
     public ScoredBoxes mapBoxes(UnaryOperator<NDArray> change) {
         return new ScoredBoxes(change.apply(boxes), scores);
     }
 
-    /** Returns the element-wise mean of several lists of boxes and scores, such as of views. */
+    /** Returns the element-wise mean of boxes and scores, such as over test-time augmentations. */
     public static ScoredBoxes mean(List<ScoredBoxes> lists) {
         if (lists.size() == 1) {
             return lists.get(0);

@@ -26,10 +26,10 @@ public record FocalLoss(
     private static final int CHUNK = 1 << 16;
 
     /**
-     * With {@code z = logit} for positives, {@code -logit} for negatives, and {@code u =
-     * sigmoid(-z)}: the loss is {@code -a u^gamma log(1 - u)}; its derivative with respect to z is
-     * {@code a u^gamma (gamma (1 - u) log(1 - u) - u)}. The last line adds 0 to attach that
-     * gradient.
+     * With {@code z = logit}, {@code a = alpha} for positives, {@code z = -logit}, {@code a = 1 -
+     * alpha} for negatives, and {@code u = sigmoid(-z)}: the loss is {@code -a u^gamma log(1 - u)};
+     * its derivative with respect to z is {@code a u^gamma (gamma (1 - u) log(1 - u) - u)}. The
+     * last line adds 0 to attach that gradient.
      */
     private static final ScriptTemplate SCRIPT =
             ScriptTemplate.of(

@@ -9,7 +9,7 @@ import dev.saccade.core.ops.Functional;
 /** Binary cross entropy of mask pixels, like mmdetection's {@code mask_cross_entropy}. */
 public record MaskCrossEntropy(double lossWeight) {
 
-    /** Returns the masks {@code [N, H, W]} of {@code [N]} labels from {@code [N, C, H, W]} maps. */
+    /** Selects the channel of each map's label: {@code [N, C, H, W]} to {@code [N, H, W]}. */
     public static NDArray selectLabels(NDArray maps, NDArray labels) {
         Shape shape = maps.getShape();
         NDArray index =

@@ -8,7 +8,7 @@ import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 
-/** The losses of mmdetection's {@code iou_loss.py}, which compare boxes by their corners. */
+/** IoU-type losses from mmdetection's {@code iou_loss.py}; they compare boxes by corners. */
 public sealed interface OverlapLoss extends BoxLoss {
 
     /** Width and height of the smallest enclosing box. */

@@ -142,8 +142,8 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * Classifies and regresses {@code [R, C, S, S]} regions. Normalization ignores fillers, which
-     * have weight 0.
+     * Classifies and regresses {@code [R, C, S, S]} regions. Normalization ignores regions with
+     * weight 0, which are fillers (see {@code Positions}).
      */
     Output forward(NDArray pooled, Optional<NDArray> weights) {
         NDArray x = pooled;

@@ -27,7 +27,7 @@ import java.util.Optional;
  */
 public final class MaskHead extends Layer {
 
-    /** Ratio of mask size to region size. */
+    /** Ratio of mask size to the size of the pooled region. */
     static final int UPSAMPLING = 2;
 
     public record Config(
@@ -89,7 +89,7 @@ public final class MaskHead extends Layer {
      *
      * @param pooled {@code [R, C, S, S]}
      * @param previous {@code [R, D, S, S]} features of the previous head, if {@link #isResidual}
-     * @param weights {@code [R]} 0 for fillers; empty without fillers
+     * @param weights {@code [R]} 0 for fillers (see {@code Positions}); empty without fillers
      */
     NDArray features(NDArray pooled, Optional<NDArray> previous, Optional<NDArray> weights) {
         NDArray x = pooled;

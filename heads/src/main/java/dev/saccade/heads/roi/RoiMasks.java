@@ -9,12 +9,12 @@ import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.Optional;
 
-/** The mask heads of all stages. */
+/** Predicts masks of regions with the mask heads of all stages. */
 record RoiMasks(TwoStageHead head) {
 
     /**
-     * Returns the mask logits of a stage, {@code [R, classes, 2S, 2S]}. With information flow, also
-     * runs the mask heads of earlier stages.
+     * Returns the mask logits of a stage, {@code [R, classes, 2S, 2S]}. With mask information flow,
+     * also runs the mask heads of earlier stages.
      */
     NDArray logits(RoiStage stage, FeaturePyramid features, Rois rois, Optional<NDArray> weights) {
         return Scope.array(

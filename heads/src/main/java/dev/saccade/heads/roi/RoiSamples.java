@@ -22,13 +22,14 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
- * Sampled regions of a batch, ordered by image: positives, then background, then fillers.
+ * Sampled regions of a batch, ordered by image: positives, then background, then fillers (see
+ * {@link Positions}).
  *
  * @param rois R regions, at least one
  * @param labels {@code [R]} int32; C for background
  * @param weights {@code [R]} float32: 1, or 0 for fillers
- * @param original {@code [R]} boolean: false for copies of ground-truth boxes
- * @param counts regions per image; the sum is 0 if the only region is a filler
+ * @param original {@code [R]} boolean: false for copies of ground-truth boxes and for fillers
+ * @param counts regions per image, including fillers; all 0 if the only region is an added filler
  */
 @SuppressWarnings("ArrayRecordComponent") // a short array
 record RoiSamples(
@@ -40,7 +41,7 @@ record RoiSamples(
         Positives positives) {
 
     /**
-     * Regions assigned to an object; other values are arbitrary but valid for fillers (weight 0).
+     * Regions assigned to an object, and fillers: weight 0, other values arbitrary but valid.
      *
      * @param positions {@code [P]} int64 indices into all regions, at least one
      * @param objects {@code [P]} int64 indices into the objects of the batch
@@ -55,10 +56,9 @@ record RoiSamples(
             NDArray boxes,
             NDArray targets) {}
 
-    /** Regions {@code [N, 4]} of an image; only {@code valid} regions are sampled, not fillers. */
+    /** Regions {@code [N, 4]} of an image; only {@code valid [N]} regions are sampled. */
     record Candidates(NDArray boxes, NDArray valid) {
 
-        /** Returns the proposals of each image. */
         static List<Candidates> of(Detections proposals) {
             NDArray valid = proposals.validMask();
             return IntStream.range(0, Math.toIntExact(valid.getShape().get(0)))
@@ -67,10 +67,7 @@ record RoiSamples(
         }
     }
 
-    /**
-     * [S] samples of one image from {@code [N, 4]} candidates, which start with the added
-     * ground-truth boxes.
-     */
+    /** Samples of one image from {@code [N, 4]} candidates: added ground-truth boxes come first. */
     private record ImageSamples(NDArray candidates, NDArray gtInds, Positions sampled) {}
 
     /** A unit box for fillers, because zero-area boxes yield infinite deltas. */

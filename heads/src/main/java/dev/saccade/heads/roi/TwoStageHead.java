@@ -219,8 +219,8 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     }
 
     /**
-     * Returns mask probabilities {@code [D, S, S]} inside the boxes of objects in original
-     * coordinates.
+     * Returns mask probabilities {@code [D, S, S]} inside the boxes of D objects; the boxes are in
+     * original coordinates.
      */
     public NDArray maskProbabilities(
             FeaturePyramid features, List<ImageInfo> images, List<Instances> objects) {
@@ -241,8 +241,8 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     }
 
     /**
-     * Returns the losses. Each stage of a cascade is trained on the regions refined by the previous
-     * one.
+     * Returns the losses; regions are pooled from {@code roiFeatures}. Each stage of a cascade is
+     * trained on the regions refined by the previous stage.
      */
     final Losses losses(
             FeaturePyramid features,

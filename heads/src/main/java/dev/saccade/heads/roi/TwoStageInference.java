@@ -48,8 +48,8 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
             ImageMetas metas) {}
 
     /**
-     * Scatters the rows of valid regions into all regions; all other regions get zero area and
-     * score minus infinity.
+     * Writes boxes and scores of valid regions to their positions among all regions. All other
+     * regions score minus infinity.
      */
     private static final Script SCATTER_VALID =
             Script.compile(
@@ -71,7 +71,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
                     return (torch.reshape(corners, [b, m * k, 4]), torch.reshape(given, [b, m, torch.size(scores, 1)]))
                     """);
 
-    /** Restores the boxes of some regions and gives all their classes the same score. */
+    /** Replaces the boxes of given regions by the proposals, with equal scores for all classes. */
     private static final ScriptTemplate RESTORE_BOXES =
             ScriptTemplate.of(
                     "(boxes: Tensor, scores: Tensor, regions: Tensor, indices: Tensor,"
@@ -184,8 +184,8 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
     }
 
     /**
-     * Scores and refines proposals in all stages; returns all classes of all regions in the
-     * coordinates of the view. Invalid regions score minus infinity.
+     * Refines and scores proposals in all stages. Returns boxes and scores of all classes, in the
+     * coordinates of the view; invalid proposals score minus infinity.
      */
     private ScoredBoxes score(View view, Detections proposals) {
         NDArray valid = proposals.validMask();
@@ -258,9 +258,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         return image.toOriginal(image.fromOriginal(boxes));
     }
 
-    /**
-     * Returns the objects of an image with masks; {@code start} is the offset of the first mask.
-     */
+    /** Returns the objects of an image with masks, which begin at {@code masks[start]}. */
     private static Instances withMasks(
             TwoStageHead head,
             Instances objects,
@@ -283,8 +281,8 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
     }
 
     /**
-     * Returns mask probabilities {@code [D, S, S]} inside the boxes of objects in original
-     * coordinates, averaged over the views.
+     * Returns mask probabilities {@code [D, S, S]} inside the boxes of D objects, averaged over the
+     * views; the boxes are in original coordinates.
      */
     NDArray masks(List<Instances> objects) {
         List<NDArray> ofAugmented = views.stream().map(view -> masks(view, objects)).toList();
