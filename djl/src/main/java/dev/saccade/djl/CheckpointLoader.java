@@ -41,10 +41,7 @@ final class CheckpointLoader extends BaseModelLoader {
         this.checkpoint = checkpoint;
     }
 
-    /**
-     * Creates the loader of a checkpoint of a run. Fails if the checkpoint does not describe its
-     * model.
-     */
+    /** Creates the loader of a run's checkpoint; throws if it does not describe its model. */
     static CheckpointLoader open(Path file) {
         ModelSpec spec = ModelSpec.fromMetadata(Checkpoints.open(file).metadata(), file.toString());
         Application application = RecipeRepository.application(spec.model().head().targets());

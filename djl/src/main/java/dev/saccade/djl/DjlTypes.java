@@ -77,7 +77,6 @@ final class DjlTypes {
         return output;
     }
 
-    /** Returns the response to a failed request. */
     static Output errorOutput(SaccadeException error) {
         boolean client = error.kind() == SaccadeException.Kind.USER;
         int code = client ? 400 : 500;

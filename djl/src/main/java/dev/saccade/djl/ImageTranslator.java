@@ -44,10 +44,7 @@ final class ImageTranslator<I, O> implements Translator<I, O> {
         return null;
     }
 
-    /**
-     * Returns the arrays of an image, or an empty list if it cannot be read, so that DJL skips the
-     * block.
-     */
+    /** Returns the arrays of an image; none if it is unreadable, so that DJL skips the block. */
     @Override
     public NDList processInput(TranslatorContext context, I input) {
         NDManager manager = context.getNDManager();

@@ -8,7 +8,7 @@ import dev.saccade.core.structures.Size;
 
 import java.util.List;
 
-/** Converts predictions to one of DJL's types; the block returns them as lossless arrays. */
+/** Converts predictions to {@link PredictionBlock}'s lossless arrays, then to DJL's types. */
 interface ResponseFormat<P> {
 
     /** Returns the model type for messages, such as {@code detector}. */

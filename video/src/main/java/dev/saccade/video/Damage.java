@@ -24,7 +24,7 @@ final class Damage {
     private long open = -1;
     private long damaged;
 
-    /** Counts the next frame, in display order. A key frame ends a range. */
+    /** Counts the next frame in display order; a key frame after all damage ends a range. */
     void frame(boolean isKey) {
         if (isKey) {
             if (open >= 0 && frames > damaged) {

@@ -22,7 +22,7 @@ final class Faults {
     /** {@code AV_FRAME_FLAG_KEY}, missing in the bindings. */
     private static final int KEY = 1 << 1;
 
-    /** FFmpeg marks up to this number of packets before the next recording as corrupt. */
+    /** FFmpeg marks at most this number of packets before an appended recording as corrupt. */
     private static final int BEFORE_RESTART = 3;
 
     private final long declared;
@@ -76,7 +76,7 @@ final class Faults {
     }
 
     /**
-     * Adds a packet without a frame.
+     * Adds a packet that was not decoded to a frame.
      *
      * @param late maximum number of packets by which the decoder reports an error late
      * @param isReferenced whether other frames may refer to the missing frame

@@ -15,7 +15,7 @@ import org.opencv.core.Mat;
  */
 record Orientation(boolean transposed, boolean flippedX, boolean flippedY, boolean exact) {
 
-    /** Maximum sine of an angle that counts as a quarter turn. */
+    /** Maximum tangent of the deviation from a multiple of 90 degrees that counts as exact. */
     private static final double TOLERANCE = 0.02;
 
     private static final Orientation AS_STORED = new Orientation(false, false, false, true);
@@ -48,7 +48,6 @@ record Orientation(boolean transposed, boolean flippedX, boolean flippedY, boole
                 Math.min(diagonal, offDiagonal) <= TOLERANCE * Math.max(diagonal, offDiagonal));
     }
 
-    /** Returns an upright copy. */
     Mat apply(Mat image) {
         Mat upright = new Mat();
         if (transposed) {

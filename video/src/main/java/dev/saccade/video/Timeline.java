@@ -103,7 +103,6 @@ final class Timeline {
         return (stamp - first) * secondsPerTick;
     }
 
-    /** Returns notes on irregular time stamps. */
     List<String> notes() {
         List<String> notes = new ArrayList<>();
         if (restarts > 0 && last != AV_NOPTS_VALUE) {

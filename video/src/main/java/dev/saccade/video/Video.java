@@ -239,8 +239,8 @@ public final class Video implements AutoCloseable {
     }
 
     /**
-     * Returns guessed or ignored properties; call it after the last frame. Examples: color matrix,
-     * HDR, pixel shape, interlacing, restarted time stamps, other streams.
+     * Returns notes on guessed or ignored properties; call it after the last frame. Examples: color
+     * matrix, HDR, pixel shape, interlacing, restarted time stamps, other streams.
      */
     public List<String> notes() {
         List<String> notes = new ArrayList<>(report.notes());
