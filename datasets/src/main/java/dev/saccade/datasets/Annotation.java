@@ -15,7 +15,7 @@ import java.util.Set;
  *
  * @param id unique in the data set
  * @param label class index in {@link Dataset#classes}, or -1 for a class that is not selected
- * @param area area of the object, not of its box, in pixels
+ * @param area area of the object in pixels; the area of its box if unknown
  */
 public record Annotation(
         long id, int label, Bbox box, double area, Segmentation segmentation, Set<Flag> flags) {
@@ -100,8 +100,8 @@ public record Annotation(
     /**
      * Creates an object from polygons; its box is the tightest around them.
      *
-     * @param rings {@code x0, y0, x1, y1, ...} in pixels each; parts of one object, not holes
-     * @throws IllegalArgumentException without rings, or if a ring has fewer than three points
+     * @param rings polygons, each {@code x0, y0, ...} in pixels; parts of one object, not holes
+     * @throws IllegalArgumentException if there is no polygon, or one has fewer than three points
      */
     public static Annotation of(long id, int label, double[]... rings) {
         checkArgument(rings.length > 0, "annotation %s: has no polygon, expected at least one", id);

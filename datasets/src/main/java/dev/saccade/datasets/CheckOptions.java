@@ -13,7 +13,7 @@ import java.util.List;
  * @param targets targets to train, which must be labeled
  * @param semanticClasses maximum number of label map classes; 0 if the model needs no label maps
  * @param transforms transforms of the images, for object sizes in the model input; empty if unknown
- * @param files receives all images and label maps, to compare several data sets
+ * @param files receiver of all images and label maps, to compare several data sets
  * @param threads number of files read in parallel
  * @param onImage called after each image by the calling thread, to show progress
  */
@@ -38,7 +38,7 @@ public record CheckOptions(
         transforms = List.copyOf(transforms);
     }
 
-    /** Creates options for any number of semantic classes, without transforms and files. */
+    /** Creates options for any number of label map classes, without transforms or file receiver. */
     public CheckOptions(Depth depth, TargetKind targets, int threads, Runnable onImage) {
         this(depth, targets, LabelMap.MAX_CLASSES, List.of(), CheckedFiles.NONE, threads, onImage);
     }

@@ -22,10 +22,10 @@ import java.util.Set;
  * Repeats images of rare classes (Gupta et al. 2019, LVIS; mmengine's {@code
  * ClassBalancedDataset}).
  *
- * <p>The repeat factor of a class in a fraction {@code f} of the images is {@code max(1, sqrt(t /
- * f))}; an image occurs as often as the largest factor of its classes, rounded up. {@code f} is a
- * fraction of the images used in training; usable objects and crowds count. Other images occur
- * once. Repetitions are consecutive and augmented independently.
+ * <p>The repeat factor of a class is {@code max(1, sqrt(t / f))}, where {@code f} is the fraction
+ * of training images with usable objects or crowds of the class. An image occurs as often as the
+ * largest factor of its classes, rounded up, or once if it has none or is not trained on.
+ * Repetitions are consecutive and augmented independently.
  */
 public final class ClassBalancedDataset implements Dataset {
 
@@ -37,7 +37,7 @@ public final class ClassBalancedDataset implements Dataset {
     private final ImmutableIntArray positions;
 
     /**
-     * Wraps a data set.
+     * Settings of the wrapped data set and its repetition.
      *
      * @param oversampleThreshold {@code t}; classes in a smaller fraction of the images are rare
      * @param filterEmptyGt whether images without objects occur once; otherwise they count as one

@@ -35,7 +35,7 @@ public record DatasetReport(
         problems.throwIfAny(subject);
     }
 
-    /** Returns the first findings of a severity, one per line, and the number of the rest. */
+    /** Returns the first 20 findings of a severity as lines, and a line that counts the rest. */
     public List<String> messages(Finding.Severity severity) {
         int all = severity == Finding.Severity.ERROR ? errors : warnings;
         Stream<String> first =

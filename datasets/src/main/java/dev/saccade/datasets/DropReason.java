@@ -4,7 +4,7 @@ import dev.saccade.core.structures.Size;
 
 import java.util.Optional;
 
-/** Reason why training drops an object; the first one that applies counts. */
+/** Reason why training drops an object. If several apply, the first in this order counts. */
 public enum DropReason {
     OTHER_CLASS("of classes that are not selected"),
     CROWD("crowds"),

@@ -28,7 +28,7 @@ public final class Normalization {
     private final float[] std;
     private final float[][] table = new float[CHANNELS][LEVELS];
 
-    /** Creates lookup tables; mean and std (not 0) of R, G and B are in 0..255. */
+    /** Creates lookup tables; mean and std (not 0) of R, G and B refer to values 0..255. */
     public Normalization(float[] mean, float[] std) {
         checkArgument(
                 mean.length == CHANNELS && std.length == CHANNELS,

@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  *     normalized nor padded
  * @param info the changes made to the image so far
  * @param targets objects in pixels of the image; masks, if any, have the padded size
- * @param labels class of every pixel of the padded size, for label maps
+ * @param labels label map of the padded size; empty if the data set has none
  * @param normalization applied when the sample is written
  * @param rejected whether another image replaces this one, see {@link Transform#needsOtherSamples}
  */

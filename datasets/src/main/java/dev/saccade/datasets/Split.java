@@ -12,7 +12,7 @@ public enum Split {
     VAL("val(id|idation)?", "validation"),
     TEST("test(ing)?", "testing");
 
-    /** End of a split name: a year, or the content of the folder. */
+    /** Optional end of a split name, such as {@code _set}, a year or {@code -images}. */
     private static final String SUFFIX = "(_?set)?(\\d{4})?([_-](labels?|masks?|images?))?";
 
     private final Pattern name;

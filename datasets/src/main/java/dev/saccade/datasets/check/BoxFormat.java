@@ -17,17 +17,17 @@ import java.util.stream.Stream;
  * Detects boxes that are not in COCO's format by checking whether they fit into their images.
  *
  * <p>Even in good data sets, some boxes exceed their images, because of rounding, imprecise clicks
- * or objects annotated beyond the border. Another format is therefore only reported if most boxes
- * (at least 98 %) fit in that format, and many do not fit in COCO's:
+ * or objects annotated beyond the border. Another format is therefore only reported in the
+ * following cases; corners, centers and swapped boxes only if at least 98 % of them fit in that
+ * format:
  *
  * <ul>
  *   <li>fractions of the image: at least 98 % of the boxes have no number above 1
  *   <li>corners: more than 20 % of the boxes exceed the image by more than 5 %
- *   <li>centers: more than 5 % of the boxes, and at least 5, exceed the image by more than a pixel,
- *       but none exceeds it at the left or top if read as centers
+ *   <li>centers: more than 5 % of the boxes, and at least 5, exceed the image by more than a pixel
  *   <li>x, y swapped: more than 5 % of the boxes, and at least 5, exceed the image by more than 5 %
- *   <li>none of these, such as pixels of another image size: more than 50 % of the boxes, and at
- *       least 5, exceed the image by more than 5 %
+ *   <li>unknown, such as pixels of another image size, even if no format fits: more than 50 % of
+ *       the boxes, and at least 5, exceed the image by more than 5 %
  * </ul>
  */
 final class BoxFormat {

@@ -70,7 +70,7 @@ public final class DataFolder {
                 .withSettings("data");
     }
 
-    /** Describes what exists instead of a missing file; empty without its two parent folders. */
+    /** Describes what exists instead of a file; empty if its two parent folders are missing. */
     public static String alternativeTo(Path missing) {
         Path path = missing.toAbsolutePath().normalize();
         Path folder = path.getParent();

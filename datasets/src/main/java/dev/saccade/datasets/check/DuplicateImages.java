@@ -24,8 +24,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Finds images that occur several times in a data set: by their pixels if decoded, otherwise by
- * file content. Files with different lengths, starts or ends are not read any further.
+ * Finds images that occur several times in the splits of a data set: by pixels if decoded,
+ * otherwise by file content. Files with different lengths, starts or ends are not read any further.
  */
 final class DuplicateImages {
 

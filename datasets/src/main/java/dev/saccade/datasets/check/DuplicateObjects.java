@@ -21,7 +21,6 @@ final class DuplicateObjects {
 
     private DuplicateObjects() {}
 
-    /** Returns a warning if objects of the selected categories are repeated. */
     static Optional<Finding> warning(AnnotationTable table, String file, Set<Long> selectedIds) {
         Map<Long, List<LabeledObject>> perImage =
                 table.objects().stream()

@@ -63,7 +63,7 @@ public final class ImageCheck {
         }
     }
 
-    /** Reports the faults of a file without a declared size; returns its header if readable. */
+    /** Reports the faults of a file without a declared size; returns its header if it was read. */
     public static Optional<ImageHeader> run(
             Path file, CheckOptions options, Consumer<Finding> findings) {
         return run(file, OptionalLong.empty(), "", options, findings);

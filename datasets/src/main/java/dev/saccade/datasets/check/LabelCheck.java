@@ -35,7 +35,7 @@ public final class LabelCheck {
 
     private LabelCheck() {}
 
-    /** Counts the pixels of a data set and reports its faults; {@code check} checks one item. */
+    /** Returns pixel counts of a data set and reports faults; {@code check} checks an image. */
     public static <T> PixelStatistics run(
             String file,
             List<String> classes,

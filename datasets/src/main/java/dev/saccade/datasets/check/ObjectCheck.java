@@ -30,7 +30,7 @@ import java.util.stream.Collectors;
 public record ObjectCheck(
         AnnotationTable table, String file, Set<Long> selectedIds, Set<Long> masked) {
 
-    /** Boxes of the official files exceed their images by fractions of a pixel. */
+    /** Tolerance in pixels; boxes of COCO's own files exceed their images by fractions. */
     static final double TOLERANCE = 1;
 
     private static final double MOST = 0.5;

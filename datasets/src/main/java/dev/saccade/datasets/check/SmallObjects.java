@@ -34,14 +34,12 @@ public final class SmallObjects {
     private static final double FRACTION_OF_CLASS = 0.5;
     private static final int MULTIPLE = 32;
 
-    /** A small object; {@code edge} is the square root of its area in image pixels. */
+    /** A small object; {@code edge} is the square root of its box area in image pixels. */
     private record Small(long category, double edge, double factor, Size image, Size input) {}
 
     private SmallObjects() {}
 
-    /**
-     * Returns a warning if many objects are small after the transforms; none without transforms.
-     */
+    /** Returns a warning if many objects are small after transforms; none without transforms. */
     public static Optional<Finding> warning(
             AnnotationTable table, String file, Set<Long> selected, List<Transform> transforms) {
         if (transforms.isEmpty()) {

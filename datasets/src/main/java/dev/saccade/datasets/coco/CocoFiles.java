@@ -33,7 +33,7 @@ public final class CocoFiles {
 
     private CocoFiles() {}
 
-    /** Returns the annotation files with objects; skips COCO's captions and keypoints. */
+    /** Returns the files in COCO's format; only {@code instances_*} if there are any. */
     public static List<Path> ofObjects(List<Path> files) {
         List<Path> all =
                 files.stream()
@@ -138,7 +138,7 @@ public final class CocoFiles {
                             .count();
         }
 
-        /** Returns the words of a path, with normalized split names such as {@code val}. */
+        /** Returns the words of a path, and the split names in them, such as in {@code val2017}. */
         private static Set<String> words(Path path) {
             Set<String> words = new HashSet<>();
             for (String word : Splitter.on(WORDS).split(path.toString().toLowerCase(Locale.ROOT))) {

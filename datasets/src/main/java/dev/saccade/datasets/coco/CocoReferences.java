@@ -21,11 +21,11 @@ import java.util.stream.Collectors;
 
 /**
  * Checks the consistency of a COCO file: repeated ids or class names, unknown ids, file names that
- * leave the image folder, boxes that are not finite. Each fault prevents opening.
+ * leave the image folder, boxes that are not finite. Each fault prevents opening the data set.
  */
 record CocoReferences(AnnotationTable table, String file, Path folder) {
 
-    /** Reports every fault; {@code selectedClasses} are the selected classes, all if empty. */
+    /** Reports every fault; selects all classes if {@code selectedClasses} is empty. */
     void check(List<String> selectedClasses, Findings findings) {
         checkContent(selectedClasses, findings);
         for (ImageRow image : table.images()) {
@@ -72,7 +72,7 @@ record CocoReferences(AnnotationTable table, String file, Path folder) {
                 .toList();
     }
 
-    /** Returns the file with this name; empty if it leaves the folder. */
+    /** Returns the path of an image by its file name; empty if it is outside the folder. */
     Optional<Path> locate(String name) {
         try {
             Path inside = folder.resolve(name);

@@ -203,7 +203,7 @@ final class JsonFields {
         return path.isEmpty() ? "" : path + ": ";
     }
 
-    /** Returns whether keys are usable; reports missing keys unless a problem explains them. */
+    /** Returns whether all keys have valid values; reports the rest if no problem is pending. */
     boolean requireUsable(Fields fields, String... keys) {
         List<String> missing = Stream.of(keys).filter(key -> !fields.isUsable(key)).toList();
         if (!missing.isEmpty() && pending.isEmpty()) {

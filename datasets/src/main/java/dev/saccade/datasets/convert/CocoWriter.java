@@ -21,7 +21,7 @@ final class CocoWriter implements AutoCloseable {
     private final SourceLabels labels;
     private final int[] next;
 
-    /** Starts a file; {@code next} holds the next image id and annotation id of all splits. */
+    /** Starts a file; {@code next} holds the next image and annotation id, shared by all splits. */
     CocoWriter(OutputStream out, SourceLabels labels, int[] next) throws IOException {
         this.json = new JsonFactory().createGenerator(out, JsonEncoding.UTF8);
         this.labels = labels;

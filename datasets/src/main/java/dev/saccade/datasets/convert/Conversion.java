@@ -21,9 +21,9 @@ import java.util.TreeMap;
 import javax.imageio.ImageIO;
 
 /**
- * Writes labels for training: objects in COCO's format, {@code annotations_train.json}, {@code
- * annotations_val.json} and {@code images/}; label maps in the layout of ADE20K, with class indices
- * from 1 and 0 for no class.
+ * Writes labels for training. Objects are written in COCO's format, as {@code
+ * annotations_train.json}, {@code annotations_val.json} and {@code images/}; label maps in the
+ * layout of ADE20K, with 0 for no class and class indices from 1.
  *
  * <p>Images keep their paths below their common folder, so images with the same name do not
  * collide.

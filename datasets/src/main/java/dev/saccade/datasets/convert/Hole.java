@@ -19,7 +19,7 @@ public final class Hole {
     /** Maximum number of points to cut, as cutting is slow if many sides cross each other. */
     public static final int MAX_POINTS = 2000;
 
-    /** Rounding leaves slivers, smaller than any annotated hole. */
+    /** Maximum area in pixels of slivers left by rounding, which are dropped. */
     private static final double MIN_AREA = 1e-6;
 
     private final Area area;

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  * @param size upright; 0 by 0 if unreadable
  * @param objects objects, all with id 0
  * @param map the label map, if pixels are labeled
- * @param findings at most 100
+ * @param findings the first 100 by line, and a finding that counts the rest
  * @param source the original of an augmented image, otherwise its own name; copies of an image
  *     belong in one split
  */
@@ -42,7 +42,7 @@ public record LabeledImage(
     private static final Pattern COPY =
             Pattern.compile("(?:.*/)?([^/]+)\\.rf\\.[0-9A-Za-z_-]{8,}(?:\\.[^./]+)?");
 
-    /** Derives an empty source from the name. */
+    /** Derives the source from the name if {@code source} is empty. */
     public LabeledImage {
         objects = ImmutableList.copyOf(objects);
         findings = ParsedImage.limited(findings);

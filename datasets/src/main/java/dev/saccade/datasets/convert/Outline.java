@@ -4,10 +4,10 @@ import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 
-/** A shape on an image, in pixels from its upper left corner. */
+/** A shape on an image, in pixels from the upper left corner, or in {@link Fractions}. */
 public sealed interface Outline {
 
-    /** Returns the corners, {@code x0, y0, ...}; throws unless a box or polygon in pixels. */
+    /** Returns the corners, {@code x0, y0, ...}; only for boxes and polygons in pixels. */
     default double[] points() {
         throw new IllegalStateException("not a polygon");
     }
@@ -30,10 +30,7 @@ public sealed interface Outline {
 
         private static final int FEWEST = 12;
 
-        /**
-         * Approximates an ellipse to within a pixel, with the same number of corners as labelme's
-         * converter.
-         */
+        /** Approximates an ellipse to within a pixel, with as many corners as labelme. */
         public static Ring ofEllipse(double x, double y, double radiusX, double radiusY) {
             double radius = Math.max(Math.max(radiusX, radiusY), 1);
             int corners = Math.max((int) (Math.PI / Math.acos(1 - 1 / radius)), FEWEST);

@@ -30,9 +30,7 @@ public final class ParsedImage implements Reporter {
     private Optional<Split> split = Optional.empty();
     private Optional<Size> declared = Optional.empty();
 
-    /**
-     * Creates an image; {@code place} is the label file, with the line if it labels several images.
-     */
+    /** Creates an image; {@code place} is the label file, and the line if it has several images. */
     public ParsedImage(String place) {
         this.place = place;
     }

@@ -12,7 +12,7 @@ import java.util.Map;
  * An object of a label file.
  *
  * @param group objects of the same class and group are parts of one object; empty for none
- * @param difficult whether evaluation ignores it, like VOC's {@code difficult}
+ * @param difficult whether training and evaluation ignore the object, like VOC's {@code difficult}
  */
 public record ParsedObject(
         String place, String name, String group, List<Outline> outlines, boolean difficult) {

@@ -26,7 +26,7 @@ import java.util.function.Consumer;
  * <p>Gray is replicated, 16 bits become 8, palettes become colors, CMYK is converted, alpha is
  * dropped. JPEG, PNG and TIFF are rotated upright by the EXIF orientation of {@link ImageHeader}:
  * pixels are decoded as stored and then rotated, so the header always describes the pixels.
- * Truncated images and images of more than 178 million pixels are rejected, unless {@link
+ * Truncated images are rejected, as are images of more than 178 million pixels, unless {@link
  * ImageSource#maxPixels} allows more.
  */
 public final class ImageReader {
@@ -63,7 +63,7 @@ public final class ImageReader {
         return decode(file.toString(), header, bytes, Optional.empty());
     }
 
-    /** Decodes a file in memory and checks each block; see {@link #read(Path)}. */
+    /** Like {@link #read(Path)}, for a file in memory; also checks each block of a JPEG. */
     static Mat read(String file, byte[] bytes, long maxPixels, Consumer<String> warnings) {
         ImageHeader header = ImageHeader.read(file, bytes);
         check(file, header, maxPixels);

@@ -64,7 +64,7 @@ public final class ImageSource {
         return new ImageSource(name, pixels, most, warnings);
     }
 
-    /** Returns this source with a receiver of warnings (default: the log). They name no file. */
+    /** Returns this source with a receiver of warnings, by default the log; they name no file. */
     public ImageSource warnings(Consumer<String> receiver) {
         return new ImageSource(name, pixels, maxPixels, requireNonNull(receiver, "receiver"));
     }
@@ -89,7 +89,7 @@ public final class ImageSource {
         return encoded(name, (most, warnings) -> ImageReader.read(name, encoded, most, warnings));
     }
 
-    /** Reads a file from a stream, such as standard input, to its end, without closing it. */
+    /** Creates a source from a stream, such as standard input; reads but does not close it. */
     public static ImageSource read(String name, InputStream encoded) {
         return of(name, ImageReader.readBytes(name, encoded));
     }

@@ -106,7 +106,7 @@ final class JpegBlocks implements IIOReadWarningListener {
         return isChecked ? spareInside + segments.spare(spareAtEnd) : 0;
     }
 
-    /** Returns the image without the bytes that OpenCV's decoder would print warnings about. */
+    /** Returns the image without bytes that OpenCV warns about, except those between blocks. */
     byte[] clean() {
         return segments.clean(isChecked ? spareAtEnd : 0);
     }

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.zip.CRC32;
 
 /**
- * The chunks of a PNG within the file. Commons Imaging allocates the claimed length of a chunk, and
- * accepts EXIF data with a wrong checksum ({@code HeaderParsersTest}).
+ * The chunks of a PNG, parsed in place, because Commons Imaging allocates the claimed length of a
+ * chunk and accepts EXIF data with a wrong checksum ({@code HeaderParsersTest}).
  */
 final class PngChunks {
 
@@ -121,7 +121,7 @@ final class PngChunks {
         return bytes[INTERLACE] != 0;
     }
 
-    /** Checks all critical chunks except the compressed pixels; throws if one is damaged. */
+    /** Checks the critical chunks without decompressing pixels; throws if one is damaged. */
     static void check(byte[] bytes) {
         PngChunks chunks = new PngChunks(bytes);
         boolean hasPalette = false;

@@ -6,8 +6,8 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * The compressed pixels of a PNG. Decoders read the compressed data to its end, which may be a
- * thousand times the file size, even if they have all pixels.
+ * The compressed pixels of a PNG. Decoders decompress the data to its end, which may be a thousand
+ * times the file size, even if they have all pixels.
  */
 final class PngPixels {
 
@@ -24,14 +24,14 @@ final class PngPixels {
 
     private static final int[][] NOT_INTERLACED = {{0, 0, 1, 1}};
 
-    /** Tolerated bytes after the pixels, as some encoders write slightly too many. */
+    /** Tolerated decompressed bytes after the pixels, as some encoders write a few too many. */
     static final int MAX_SPARE = 1 << 16;
 
     private PngPixels() {}
 
     /**
-     * Returns the number of compressed bytes after the pixels, counted up to slightly more than
-     * {@link #MAX_SPARE}; throws if pixels are missing or damaged.
+     * Returns the number of decompressed bytes after the pixels; stops counting soon after {@link
+     * #MAX_SPARE}. Throws if pixels are missing or damaged.
      */
     static long check(byte[] bytes, ImageHeader header) {
         long length = length(bytes, header);

@@ -191,7 +191,6 @@ final class TiffDirectory {
         return big ? 20 : 12;
     }
 
-    /** Returns the offset of the first entry with a tag; -1 if the file has none. */
     private int find(int tag) {
         long available = Math.min(entries, (tiff.limit() - start) / entryLength());
         for (int i = 0; i < available; i++) {
@@ -207,7 +206,6 @@ final class TiffDirectory {
         return values(tag).map(values -> values.at(0)).orElse(otherwise);
     }
 
-    /** Returns the sum of the absolute values of an entry; 0 if it is missing. */
     private double sum(int tag) {
         double sum = 0;
         Optional<Values> values = values(tag);

@@ -12,8 +12,8 @@ import java.util.zip.Inflater;
  * Checks whether a TIFF has all of its pixels. OpenCV skips damaged parts of strips and tiles, and
  * leaves them black.
  *
- * <p>Counts pixels compressed by LZW, Deflate or PackBits; JPEG and fax are left to the decoder.
- * Damage that does not shorten the data is not detected.
+ * <p>Counts the bytes of pixels that are plain or compressed by LZW, Deflate or PackBits; JPEG and
+ * fax are left to the decoder. Damage that does not shorten the data is not detected.
  */
 final class TiffPixels {
 

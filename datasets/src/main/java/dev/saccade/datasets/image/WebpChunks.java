@@ -20,7 +20,8 @@ import java.util.Optional;
 
 /**
  * The chunks of a WebP, and the first frame of an animation, since OpenCV rejects animations.
- * Commons Imaging allocates the claimed length of a chunk ({@code HeaderParsersTest}).
+ * Parsed here because Commons Imaging allocates the claimed length of a chunk ({@code
+ * HeaderParsersTest}).
  */
 final class WebpChunks {
 

@@ -42,7 +42,6 @@ public record LabelEncoding(int classes, boolean reduceZeroLabel, int ignoreInde
                 first + classes - 1);
     }
 
-    /** Returns the label of a value, {@link LabelMap#IGNORE}, or -2 if the value is unknown. */
     private int label(int number) {
         if (number == ignoreIndex || (reduceZeroLabel && number == 0)) {
             return LabelMap.IGNORE;

@@ -50,7 +50,7 @@ final class ImageDecoder {
         return ImageInfo.of(image.id(), image.file().toString(), image.size());
     }
 
-    /** Calls a reader; adds the image to the message of failures. */
+    /** Returns the result of a reader; adds the image id to the message of failures. */
     static <T> T describingFailure(ImageFile image, Supplier<T> reading) {
         try {
             return reading.get();

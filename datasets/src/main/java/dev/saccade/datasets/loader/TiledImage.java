@@ -16,7 +16,7 @@ import java.util.function.Function;
  * A decoded image and its tiles, at least two. Tiles are prepared when they are read.
  *
  * @param image the image, freed by {@link #close}
- * @param info provides id and name
+ * @param info the image with its id and file
  * @param transform prepares a tile; does not close it
  */
 public record TiledImage(

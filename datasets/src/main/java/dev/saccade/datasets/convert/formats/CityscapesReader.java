@@ -24,7 +24,7 @@ import java.util.regex.Pattern;
  * 255 for no class, or {@code *_gtFine_labelIds.png} with the ids of Cityscapes.
  *
  * <p>Class names are read from {@code classes.txt}; the default is the 19 evaluated classes of
- * Cityscapes, or the 171 of COCO-Stuff if images are in {@code train2017} and {@code val2017}.
+ * Cityscapes, or the 171 of COCO-Stuff if an image is in a folder such as {@code train2017}.
  */
 final class CityscapesReader implements LabelReader {
 

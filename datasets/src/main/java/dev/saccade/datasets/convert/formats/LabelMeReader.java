@@ -35,7 +35,8 @@ import java.util.stream.Collectors;
  *
  * <p>Circles become the polygons of labelme's own converter. A {@code _background_} is a hole in
  * the shapes before it. Shapes of the same label and {@code group_id} are parts of one object. The
- * image is the file in {@code imagePath}, or else the copy in {@code imageData}.
+ * image is the file in {@code imagePath}, the image with the name of the label file, or the copy in
+ * {@code imageData}, in this order.
  */
 final class LabelMeReader implements LabelReader {
 

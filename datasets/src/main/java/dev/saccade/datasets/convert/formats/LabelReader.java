@@ -12,7 +12,7 @@ interface LabelReader {
     /** Returns all labels of a folder; faults are reported, not thrown. */
     SourceLabels read(ConversionContext context);
 
-    /** Returns whether a folder is in this format; false for formats that label files reveal. */
+    /** Returns whether a folder is in this format; false for formats guessed from label files. */
     default boolean detects(SourceFolder folder) {
         return false;
     }

@@ -28,9 +28,9 @@ import java.util.regex.Pattern;
 
 /**
  * Label maps as PNGs beside images, in folders such as VOC's {@code SegmentationClass}, {@code
- * masks} or {@code train_labels}: colors if there is a color table, CVAT's {@code labelmap.txt} or
- * CamVid's {@code class_dict.csv}; otherwise class indices from 0, with the names in {@code
- * classes.txt} or VOC's 21 classes.
+ * masks} or {@code train_labels}. Pixels are colors if there is a color table, CVAT's {@code
+ * labelmap.txt} or CamVid's {@code class_dict.csv}; otherwise class indices from 0, with the names
+ * in {@code classes.txt} or VOC's 21 classes.
  *
  * <p>The background is a class, as in VOC's own evaluation. Colors named void, unlabeled or ignored
  * mean no class, as do 255 and VOC's color of edges.
@@ -109,7 +109,7 @@ final class MaskReader implements LabelReader {
         return pairs.labels(classes, new PixelEncoding(/* areColors= */ false, indices));
     }
 
-    /** Reads lines of {@code name:r,g,b::} or {@code name,r,g,b}. */
+    /** Returns classes from {@code name:r,g,b::} or {@code name,r,g,b}; fills {@code colors}. */
     private static List<String> readTable(
             ConversionContext context, String file, Map<Integer, Integer> colors) {
         List<String> classes = new ArrayList<>();

@@ -64,9 +64,7 @@ public enum SourceFormat {
                 .toList();
     }
 
-    /**
-     * Reads labels and faults; {@code onImage} is called after each image by the calling thread.
-     */
+    /** Reads labels and faults; the calling thread calls {@code onImage} after each image. */
     public SourceLabels read(Path folder, Runnable onImage) {
         return reader.read(new ConversionContext(folder, onImage));
     }

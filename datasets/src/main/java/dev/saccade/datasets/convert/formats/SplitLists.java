@@ -40,7 +40,7 @@ final class SplitLists {
         this.context = context;
     }
 
-    /** Returns the split of each label file: by VOC's lists in {@code sets}, or else by folder. */
+    /** Returns the split of each file in VOC's lists, or, without lists, the split by folder. */
     static Map<String, Optional<Split>> ofVoc(
             ConversionContext context,
             String sets,

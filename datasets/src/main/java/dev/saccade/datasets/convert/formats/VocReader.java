@@ -115,7 +115,7 @@ final class VocReader implements LabelReader {
             return parsed.limitFindings();
         }
 
-        /** Returns the image with the name of the label file, or else the image it states. */
+        /** Returns the image named like the label file, or else the image in {@code filename}. */
         private Optional<String> image() {
             String stem = SourceFolder.baseName(file);
             String parent = SourceFolder.parent(file);

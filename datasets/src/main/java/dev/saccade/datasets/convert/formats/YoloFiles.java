@@ -113,7 +113,7 @@ final class YoloFiles {
         return mirrored.isEmpty() ? folder.imagesOf(stem) : mirrored;
     }
 
-    /** Returns whether a label file matches images, but all have labels or are not listed. */
+    /** Returns whether a label file only matches images that have labels or are not listed. */
     private boolean isOfOtherImage(String file) {
         String stem = SourceFolder.stem(file);
         boolean isNamed = folder.hasImage(moved(stem, LABELS, IMAGES)) || folder.hasImage(stem);

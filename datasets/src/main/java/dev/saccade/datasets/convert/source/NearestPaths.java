@@ -37,7 +37,7 @@ public final class NearestPaths {
         return paths.stream().filter(path -> order.compare(path, first) == 0).toList();
     }
 
-    /** Returns the number of folders between the labels and the first common parent folder. */
+    /** Returns how many folders the first common folder is above the folder of the labels. */
     private static int levelsUp(String labels, String path) {
         int levels = 0;
         String folder = SourceFolder.parent(labels);
