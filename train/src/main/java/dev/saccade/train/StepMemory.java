@@ -35,7 +35,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
     /** Device for the estimate: the CPU usually has free memory when a GPU is full. */
     private static final Device CPU = Device.cpu();
 
-    /** Image size at which gradients fit into the memory that activations release. */
+    /** Image size at which activations, not gradients, determine the peak memory. */
     private static final Size SMALL = new Size(192, 192);
 
     private static final Size LARGE = new Size(288, 288);
@@ -43,14 +43,14 @@ record StepMemory(Device device, int classes, int images, Size size) {
     /** Batch size for the estimate; batch statistics need more than one image. */
     private static final int IMAGES = 2;
 
-    /** Settings that save memory, but cost time or train fewer layers; not all models have all. */
+    /** Settings that save memory, but cost time, precision or trained layers. */
     private static final List<String> SETTINGS =
             List.of(
                     "model.backbone.activation_checkpointing=true",
                     "precision=bfloat16",
                     "model.backbone.frozen_stages=2");
 
-    /** Minimum saving as a fraction; smaller ones are within the error of the estimate. */
+    /** Minimum saving as a fraction; smaller savings are within the error of the estimate. */
     private static final double MIN_SAVING = 0.05;
 
     /** Memory of the step with another setting, given as for {@code --set} or as a description. */
@@ -59,7 +59,6 @@ record StepMemory(Device device, int classes, int images, Size size) {
     /** Estimated memory of the step, and settings that save memory, largest saving first. */
     record Estimate(long bytes, List<Saving> savings) implements Printable.Lines {
 
-        /** Returns a line for each saving. */
         @Override
         public String toString() {
             return savings.stream()

@@ -79,7 +79,7 @@ final class StepMetrics {
     /**
      * Copies all added values to the host and returns them.
      *
-     * @param summed whether {@code gradients} are summed over several batches
+     * @param summed whether {@code gradients} are sums over several batches; otherwise unused
      */
     StepValues read(boolean summed, Gradients gradients) {
         if (summed) {

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Results of a step that all ranks share, except for the gradients.
+ * Totals of a step over all ranks, without the gradients.
  *
  * @param losses loss terms, summed over images
  * @param metrics metrics, summed over images
@@ -68,7 +68,6 @@ record StepTotals(
         return sum;
     }
 
-    /** Returns sums divided by the number of images. */
     Map<String, Double> means(Map<String, Double> sums) {
         return new LinkedHashMap<>(Maps.transformValues(sums, sum -> sum / images));
     }

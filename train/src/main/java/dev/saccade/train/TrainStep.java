@@ -68,7 +68,7 @@ final class TrainStep {
     /**
      * Prepares steps.
      *
-     * @param model computes the losses of a batch; the given manager owns its arrays
+     * @param model computes the losses of a batch in arrays that the given manager owns
      */
     TrainStep(
             BiFunction<Batch, NDManager, Losses> model,
@@ -85,8 +85,8 @@ final class TrainStep {
     }
 
     /**
-     * Runs a step; at least one rank needs a batch. A step that overflows float16 changes only the
-     * loss scale.
+     * Runs a step; at least one rank needs a batch. If float16 overflows, the step lowers the loss
+     * scale and updates the EMA, but does not change the weights.
      */
     Result run(Iterator<Batch> batches, RunState state, int epoch, double learningRate) {
         double lossScale = isScaled() ? state.scaler().scale() : 1;
@@ -197,7 +197,7 @@ final class TrainStep {
         return total;
     }
 
-    /** Returns the error if this rank diverged; if another rank did, waits for it to end. */
+    /** Returns the error if this rank diverged. If only another did, waits for it and throws. */
     private RuntimeException divergence(StepMetrics.StepValues read, StepTotals all, long step) {
         boolean isOnOtherRank = read.hasFiniteBatches() && !all.isFinite();
         if (isOnOtherRank || read.batches().isEmpty()) {

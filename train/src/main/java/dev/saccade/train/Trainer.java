@@ -66,7 +66,7 @@ public final class Trainer implements Run {
      * Prepares a run.
      *
      * @param logs called after all other hooks
-     * @param interrupted whether to end the run; polled after each step and during evaluations
+     * @param interrupted whether to interrupt the run; polled between steps and in evaluations
      */
     public Trainer(
             RunConfig config,
@@ -272,7 +272,7 @@ public final class Trainer implements Run {
         return all.interrupt();
     }
 
-    /** Evaluates and saves the best weights; returns false if interrupted. */
+    /** Evaluates, and saves the weights if they are the best; returns false if interrupted. */
     private boolean evaluate() {
         hooks.each("beforeEvaluation", hook -> hook.beforeEvaluation(this));
         Optional<Evaluation> result =

@@ -58,7 +58,7 @@ import java.util.function.Supplier;
  * training.start(Path.of("runs/cells"));
  * }</pre>
  *
- * <p>Runs must not overlap. {@link #stop} may be called from any thread.
+ * <p>An instance trains only once at a time. {@link #stop} may be called from any thread.
  */
 public final class Training {
 
@@ -121,8 +121,8 @@ public final class Training {
     }
 
     /**
-     * Checks the data sets. Runs start with this check, reading image headers only, unless it was
-     * called before.
+     * Checks the data sets. Runs start with this check, reading only image headers, unless an
+     * earlier call found no errors.
      *
      * @param decode whether to decode the images, which also finds damaged pixel data
      * @param onImage called after each image, to show progress
@@ -180,7 +180,7 @@ public final class Training {
         return run(new RunFolder(folder), hooks, true);
     }
 
-    /** Rejects a run that {@link #resume} would reject. */
+    /** Rejects a folder without a run, and config changes that {@link #resume} would reject. */
     public void requireResumable(Path folder) {
         ConfigChange.require(config(folder), config);
     }

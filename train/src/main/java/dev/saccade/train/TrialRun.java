@@ -64,7 +64,7 @@ public final class TrialRun implements AutoCloseable {
         state = state.afterStep(result.scaler());
     }
 
-    /** Runs a step; returns its peak tensor memory in bytes, with the model; 0 if not tracked. */
+    /** Runs a step; returns peak tensor memory in bytes, including the model; 0 if untracked. */
     public long peakBytes(int images, Size size) {
         TensorMemory.resetPeak(device);
         step(images, size);

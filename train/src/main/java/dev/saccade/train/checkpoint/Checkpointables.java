@@ -13,9 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * Everything in a checkpoint of a run besides its progress. Averages have the names of the weights.
- */
+/** Everything in a checkpoint of a run besides its {@link RunState}. */
 public record Checkpointables(
         Module model, Optimizer optimizer, Optional<ModelEma> ema, Hooks hooks) {
 
@@ -23,7 +21,7 @@ public record Checkpointables(
         return ema.map(ModelEma::averages).orElse(Map.of());
     }
 
-    /** Returns the weights before averaging, by the names of their {@link #averages}. */
+    /** Returns the trained weights that have {@link #averages}, by the same names. */
     public Map<String, NDArray> trained() {
         return ema.map(ModelEma::weights).orElse(Map.of());
     }

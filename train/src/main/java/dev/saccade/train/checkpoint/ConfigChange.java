@@ -14,8 +14,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Rejects config changes on resume that affect training. The run may become longer, and data
- * location, devices, ranks (see {@link RunLayout}), logs, checkpoints and evaluations may change.
+ * Rejects config changes on resume that affect training. The run may become longer. Data location,
+ * devices, ranks (see {@link RunLayout}), logs, checkpoints, evaluation interval and patience may
+ * change.
  */
 public final class ConfigChange {
 

@@ -42,7 +42,7 @@ public final class RunCheckpoints {
 
     private static final List<String> NOT_WEIGHTS = List.of(OPTIMIZER, HOOKS, TRAINED);
 
-    /** Metadata and tensor names, which identify a state; a checksum protects its values. */
+    /** Metadata and tensor names, to compare states; the file's checksum protects the values. */
     private record Content(Map<String, String> metadata, Set<String> tensors) {
 
         static Content of(Checkpoint checkpoint) {
@@ -119,7 +119,7 @@ public final class RunCheckpoints {
         last = Optional.of(Content.of(checkpoint));
     }
 
-    /** Returns whether this state was the last one saved or resumed from. */
+    /** Returns whether this state is the state last saved or resumed from. */
     public boolean isSaved(RunState state) {
         return last.filter(content -> content.metadata().equals(metadata(state))).isPresent();
     }

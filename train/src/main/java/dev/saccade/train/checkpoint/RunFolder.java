@@ -56,7 +56,7 @@ public record RunFolder(Path path) {
         return path.resolve(".lock");
     }
 
-    /** Returns the config, including all defaults. */
+    /** Returns the config file, which includes all defaults. */
     public Path config() {
         return path.resolve("config.yaml");
     }

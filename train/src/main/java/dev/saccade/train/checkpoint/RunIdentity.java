@@ -37,7 +37,7 @@ public final class RunIdentity {
                 .buildOrThrow();
     }
 
-    /** Hashes classes, images and annotations. Folders are ignored. */
+    /** Returns a SHA-256 hash of classes, image ids, file names, sizes, labels and boxes. */
     public static String fingerprint(Dataset dataset) {
         Hasher hasher = Hashing.sha256().newHasher();
         dataset.classes().forEach(name -> hasher.putString(name, UTF_8).putByte((byte) 0));

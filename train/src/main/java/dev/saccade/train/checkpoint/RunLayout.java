@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Division of an epoch among ranks and steps. {@code batchesPerStep} counts all ranks; if it
- * changes, a run can only resume at the end of an epoch.
+ * Division of an epoch among ranks and steps. {@code batchesPerStep} includes the batches of all
+ * ranks; after a change, a run can only resume at the end of an epoch.
  */
 public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
 

@@ -23,14 +23,14 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * Locks a run folder against a second training. The lock is released when the process ends; the
- * file remains.
+ * Locks a run folder against a second training. The lock is released when the training or its
+ * process ends; the lock file remains.
  */
 public final class RunLock {
 
     private static final Logger log = LoggerFactory.getLogger(RunLock.class);
 
-    /** Position beyond the text of the file, which others may read while the lock is held. */
+    /** Position after the text, so that other processes can read the text of a locked file. */
     private static final long LOCKED_BYTE = Long.MAX_VALUE - 1;
 
     /**

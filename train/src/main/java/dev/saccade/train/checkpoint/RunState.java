@@ -11,11 +11,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Progress of a run: all that a resumed run needs besides weights and optimizer state.
+ * Progress of a run: all that a resumed run needs besides weights, optimizer and hook states.
  *
  * @param iteration number of finished optimizer steps
  * @param lastEvaluation {@code iteration} of the last evaluation
- * @param best best value of the monitored metric; NaN before the first evaluation
+ * @param best best value of the monitored metric; NaN until an evaluation is not NaN
  * @param stale number of evaluations since the best one, or of all evaluations if none was best
  * @param evaluationDue whether an evaluation is due or was interrupted
  */

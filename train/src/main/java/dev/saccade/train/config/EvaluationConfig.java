@@ -11,7 +11,7 @@ import java.util.Optional;
  * When and how to evaluate. The final model is always evaluated.
  *
  * @param monitor metric that selects the best checkpoint, such as {@code mask_AP}; higher is
- *     better; by default from the first evaluator: {@code AP} of boxes, or {@code mIoU}
+ *     better; by default {@code AP} of boxes or {@code mIoU}, depending on the first evaluator
  * @param patience early stopping: number of consecutive evaluations without a new best; off by
  *     default
  * @param evaluators by default {@code coco} for a detector and {@code mean_iou} for a segmenter

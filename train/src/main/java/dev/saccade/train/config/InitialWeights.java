@@ -73,7 +73,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         }
     }
 
-    /** Returns the names of published weights for a backbone, classifiers first. */
+    /** Lists at most 4 published weights for a backbone as text, classifiers first. */
     public static String compatible(Backbone.Config backbone) {
         String names =
                 PretrainedWeights.forBackbone(backbone).stream()
@@ -129,7 +129,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         }
     }
 
-    /** Returns a log line with the checksum of the file. Fails if another one was published. */
+    /** Returns a log line with the file's checksum. Fails if the published checksum differs. */
     String describe() {
         return Text.format(
                 "weights%s: %s, SHA-256 %s",

@@ -33,8 +33,8 @@ import java.util.Optional;
  * @param iterations number of optimizer steps; overrides {@code epochs}
  * @param accumulation batches per optimizer step and rank; their gradients are averaged
  * @param maxGradientNorm clips the norm of all gradients; off by default
- * @param referenceBatch images per step for which the learning rate is given; it is scaled linearly
- *     to the actual images per step; not scaled by default
+ * @param referenceBatch images per step that the learning rate is meant for; the rate is scaled
+ *     linearly to the actual images per step. No scaling by default
  * @param seed of initial weights, sample order and augmentation
  * @param device {@code auto} for the first usable GPU, else the CPU; {@code cpu}; {@code cuda}; or
  *     {@code cuda:1}

@@ -31,7 +31,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         byRole = ImmutableMap.copyOf(byRole);
     }
 
-    /** Checks data sets below a folder, as a run does. The first role is {@code train}. */
+    /** Checks data sets by role, as a run does; {@code train} comes first. */
     public static DataReports check(
             Map<String, Dataset.Config> parts, Path root, CheckOptions options) {
         Map<String, DataSource> sources = new LinkedHashMap<>();
@@ -156,7 +156,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         return label < classes.size() ? '"' + classes.get(label) + '"' : "missing";
     }
 
-    /** Returns the reports with warnings about images that exceed the limits of a run. */
+    /** Returns the reports with the warnings of {@link DetectionLimits}. */
     public DataReports withLimits(RunConfig config) {
         return new DataReports(
                 ImmutableMap.copyOf(

@@ -44,8 +44,9 @@ public record StepReport(
     }
 
     /**
-     * Returns means over steps, with the counters of the last step. Non-finite values, such as in
-     * steps skipped in float16, are ignored; NaN if no value is finite.
+     * Returns means over steps, ignoring values that are not finite, such as after an overflow of
+     * float16. If no value is finite, the mean is NaN, or missing in a map. Counters, learning rate
+     * and remaining time are from the last step.
      */
     public static StepReport mean(List<StepReport> steps) {
         StepReport last = steps.get(steps.size() - 1);

@@ -18,8 +18,8 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Writes {@code metrics.jsonl}. The key {@code event} of each line is {@code step} (mean of steps)
- * or {@code evaluation}.
+ * Writes {@code metrics.jsonl}. The {@code event} of each line is {@code step}, for the mean of
+ * several steps, or {@code evaluation}.
  */
 public final class JsonLog extends LogFile {
 

@@ -11,7 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** A text file, flushed line by line. Lines that do not fit on the disk are not written. */
+/** A text file, written line by line. If the disk is full, fails without a partial line. */
 abstract class LogFile implements LogWriter {
 
     private final Path file;

@@ -9,7 +9,7 @@ import dev.saccade.core.ops.memory.TensorMemory;
  * Memory of the process.
  *
  * @param residentBytes resident set size; 0 if unknown, as on systems other than Linux
- * @param peakTensorBytes peak on the device since the run began; 0 without the fused operators
+ * @param peakTensorBytes peak on the device since the run began; 0 if not tracked
  * @param arrays number of arrays in DJL's managers
  */
 public record MemoryUse(long residentBytes, long peakTensorBytes, int arrays) {

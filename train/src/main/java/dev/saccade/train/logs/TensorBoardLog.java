@@ -15,7 +15,7 @@ import java.time.Clock;
 import java.util.zip.CRC32C;
 
 /**
- * Writes a TensorBoard event file: scalars below {@code train/} and {@code eval/}, and pictures.
+ * Writes a TensorBoard event file with scalars, such as {@code train/loss}, and pictures.
  *
  * <p>Each record is a length, its checksum, a serialized {@code tensorflow.Event}, its checksum
  * (TFRecord). The first event of a resumed run makes TensorBoard discard later events of the

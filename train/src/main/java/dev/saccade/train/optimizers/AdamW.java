@@ -20,7 +20,7 @@ import java.util.Optional;
  */
 public final class AdamW extends Optimizer {
 
-    /** Hyperparameters; learning rate and weight decay before schedule and parameter rules. */
+    /** Hyperparameters, before the schedule and {@link ParameterRule}s are applied. */
     @Component("adamw")
     public record Config(
             @Default("1e-4") double learningRate,

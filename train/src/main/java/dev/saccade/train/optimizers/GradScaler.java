@@ -1,9 +1,9 @@
 package dev.saccade.train.optimizers;
 
 /**
- * Loss scale for float16 gradients, like PyTorch's {@code GradScaler}. It falls when a gradient
- * overflows, which skips the step, and rises after many steps without overflow. Gradients are
- * unscaled before clipping.
+ * Loss scale for float16 gradients, like PyTorch's {@code GradScaler}. If a gradient overflows, the
+ * step is skipped and the scale falls; the scale rises after many steps without overflow. Gradients
+ * are unscaled before clipping.
  *
  * @param growthTracker steps without overflow since the last change
  */

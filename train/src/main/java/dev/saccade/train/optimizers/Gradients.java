@@ -48,7 +48,7 @@ public record Gradients(Map<String, NDArray> arrays) {
             ScriptTemplate.of(
                     "(gradients: List[Tensor]) -> Tensor", "return ops.saccade.norms(gradients)");
 
-    /** Euclidean norms of gradients; {@code total} is the norm of all as one vector. */
+    /** Euclidean norms of gradients; {@code total} is the norm of all gradients as one vector. */
     public record Norms(float total, Map<String, Float> byParameter) {
 
         public Norms {
@@ -135,7 +135,6 @@ public record Gradients(Map<String, NDArray> arrays) {
         }
     }
 
-    /** Returns the gradients of the named parameters. */
     public Gradients select(Set<String> names) {
         return new Gradients(Maps.filterKeys(arrays, names::contains));
     }

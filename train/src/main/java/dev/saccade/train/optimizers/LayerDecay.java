@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Layer-wise learning rate decay for fine-tuning (BEiT, SimMIM): neck and head use the full rate,
- * the last layer of the backbone {@code rate} times the full rate, the layer before {@code rate}
- * times that, and so on down to the stem. The rate is in (0, 1].
+ * Layer-wise learning rate decay for fine-tuning (BEiT, SimMIM). Neck and head use the full rate.
+ * In the backbone, each layer uses {@code rate} (0 &lt; rate &lt;= 1) times the learning rate of
+ * the layer after it, down to the stem.
  */
 public record LayerDecay(double rate) {
 

@@ -30,13 +30,12 @@ public final class ModelEma {
      * Settings of {@code average = decay * average + (1 - decay) * weight}.
      *
      * @param decay in (0, 1], as in PyTorch's {@code get_ema_multi_avg_fn}; mmengine's {@code
-     *     momentum} is 1 - decay. 1 is the plain mean of stochastic weight averaging: n / (n + 1)
-     *     after n updates
+     *     momentum} is 1 - decay. 1 selects the plain mean of stochastic weight averaging, which
+     *     has a decay of n / (n + 1) after n updates
      * @param warmup time constant in steps of the decay's warm-up, {@code decay * (1 - exp(-(1 +
      *     step) / warmup))}, as in mmdetection's {@code ExpMomentumEMA}; 0 for no warm-up
      * @param interval optimizer steps per update
-     * @param updateBuffers whether to average running statistics too; otherwise the last ones are
-     *     used
+     * @param updateBuffers whether to average running statistics, instead of using the latest
      */
     public record Config(
             @Default("0.9998") double decay,
@@ -68,14 +67,13 @@ public final class ModelEma {
         }
     }
 
-    /** Update after one step, by parameter name; {@code averages} is empty if none is due. */
+    /** Update after a step, by parameter name; {@code averages} is empty if no update is due. */
     public record Update(
             Map<String, NDArray> weights, Map<String, NDArray> averages, double decay) {
 
         /** An update that does not change the averages. */
         public static final Update NONE = new Update(Map.of(), Map.of(), 1);
 
-        /** Returns the update without these parameters. */
         Update without(Set<String> names) {
             return new Update(
                     Maps.filterKeys(weights, name -> !names.contains(name)),
@@ -148,7 +146,7 @@ public final class ModelEma {
                 : Update.NONE;
     }
 
-    /** Swaps module and averages, bit for bit; a second call restores them. */
+    /** Swaps the module's weights with the averages, bit for bit; a second call swaps back. */
     public void swap() {
         for (Map.Entry<String, NDArray> weight : weights().entrySet()) {
             NDArray average = averages.get(weight.getKey());

@@ -10,8 +10,8 @@ import java.util.Optional;
 /**
  * Learning rates and weight decays of some parameters, like mmengine's {@code paramwise_cfg}.
  *
- * @param norms rule for normalization layers; by default the learning rate of weights and the
- *     weight decay of biases
+ * @param norms rule for normalization layers; without it, their biases use the weight decay factor
+ *     of {@code biases}
  * @param biases rule for biases; its learning rate does not apply to normalization layers
  * @param rules by part of the dotted name, such as {@code pos_embed}; they take precedence
  * @param layerDecay layer-wise decay of the backbone's learning rates; off by default

@@ -14,7 +14,7 @@ import java.util.Optional;
 /** SGD with momentum and L2 weight decay, like {@code torch.optim.SGD}. */
 public final class Sgd extends Optimizer {
 
-    /** Hyperparameters; learning rate and weight decay before schedule and parameter rules. */
+    /** Hyperparameters, before the schedule and {@link ParameterRule}s are applied. */
     @Component("sgd")
     public record Config(
             @Default("0.02") double learningRate,

@@ -2,7 +2,7 @@ package dev.saccade.train.schedules;
 
 import dev.saccade.core.components.Component;
 
-/** Keeps the learning rate after warm-up. */
+/** Keeps the learning rate constant after warm-up. */
 @Component("constant")
 public record ConstantSchedule(Warmup warmup) implements Schedule {
 

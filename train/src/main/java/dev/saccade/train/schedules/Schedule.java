@@ -15,7 +15,7 @@ public interface Schedule extends ComponentConfig {
      */
     double regular(double base, long iteration, RunLength length);
 
-    /** Returns the learning rate, after {@code iteration} finished optimizer steps, like mmcv. */
+    /** Returns the {@link #regular} learning rate, scaled during warm-up, as in mmcv. */
     default double learningRate(double base, long iteration, RunLength length) {
         return regular(base, iteration, length) * warmup().factor(iteration);
     }

@@ -6,7 +6,7 @@ import dev.saccade.core.components.Default;
 
 import java.util.List;
 
-/** Multiplies the learning rate by {@code gamma} at ascending epochs, counted from 0. */
+/** Multiplies the learning rate by {@code gamma} at each milestone, an epoch counted from 0. */
 @Component("step")
 public record StepSchedule(
         @Default("[8, 11]") List<Integer> milestones,

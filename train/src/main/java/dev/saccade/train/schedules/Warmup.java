@@ -4,7 +4,8 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.components.Default;
 
 /**
- * Linear warm-up of the learning rate, from {@code ratio} in [0, 1]; 0 iterations for no warm-up.
+ * Linear warm-up of the learning rate, from {@code ratio} times the regular rate; {@code ratio} is
+ * in [0, 1]. 0 iterations for no warm-up.
  */
 public record Warmup(@Default("0") long iterations, @Default("0.001") double ratio) {
 
