@@ -80,7 +80,6 @@ public final class DwConvSwin extends SwinFamily {
         return convolution(channels, filters, config.kernelSize());
     }
 
-    /** Returns a depth-wise convolution between two linear layers. */
     static Layer convolution(int channels, int filters, int kernel) {
         return new Sequential()
                 .append("pre_proj", new Linear(channels, channels))

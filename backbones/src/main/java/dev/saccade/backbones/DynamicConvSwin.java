@@ -228,7 +228,6 @@ public final class DynamicConvSwin extends SwinFamily {
         }
     }
 
-    /** Depth-wise self-attention. */
     static final class Depthwise extends Windowed {
 
         private final Linear qk;

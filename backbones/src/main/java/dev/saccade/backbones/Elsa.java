@@ -83,7 +83,7 @@ public final class Elsa extends Layer {
         }
     }
 
-    /** Channels of a layer; queries are rounded up to whole groups. */
+    /** Channels of a layer (queries are rounded up to whole groups), and groups of the logits. */
     public record Widths(int channels, int values, int queries, int logitGroups) {
 
         /** Widths of all published models: queries have two thirds of the channels. */
@@ -180,8 +180,8 @@ public final class Elsa extends Layer {
     }
 
     /**
-     * Returns a layer from {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]}, as in all
-     * released models.
+     * Returns the layer that maps {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]} in
+     * all released models.
      */
     private static Layer convolutions(int queries, int weights, int groups, Config config) {
         Geometry spread =

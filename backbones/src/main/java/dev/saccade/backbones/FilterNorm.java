@@ -13,14 +13,13 @@ import dev.saccade.core.ops.script.Script;
 import java.util.Optional;
 
 /**
- * Normalizes filters over the keys (last axis): layer normalization with a gain and bias per key
- * (Zhou et al. 2021 and 2023), then an activation.
+ * Normalizes filters over the keys (last axis): optional layer normalization with a gain and bias
+ * per key (Zhou et al. 2021 and 2023), then an activation.
  *
  * <p>Masked keys get -100 in a softmax; otherwise they are 0 and excluded from the statistics.
  */
 final class FilterNorm extends Module {
 
-    /** Activation after the layer normalization, if any. */
     enum Activation {
         SOFTMAX,
         RELU,

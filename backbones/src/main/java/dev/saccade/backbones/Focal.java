@@ -34,9 +34,9 @@ import java.util.Optional;
  * paper: images of any size, larger focal windows, and an expanded last stage. The {@code _224}
  * variants are the classifiers, plus output norms; their windows are never larger than the maps.
  *
- * <p>Stochastic depth follows the paper: 0.2, 0.3 and 0.5 for detection and segmentation, 0.2, 0.2
- * and 0.3 for classification; the convolutional variants, which are not in the paper, follow the
- * official configs. {@code large} differs from {@code base} in width only.
+ * <p>Stochastic depth of tiny, small and base follows the paper: 0.2, 0.3 and 0.5 for detection and
+ * segmentation, 0.2, 0.2 and 0.3 for classification. The convolutional variants, which are not in
+ * the paper, follow the official configs. {@code large} differs from {@code base} in width only.
  *
  * <p>Ablations: {@code tiny_224_w14} has windows of 14 (Table 7; other settings unchanged), {@code
  * _shift} shifts windows (Table 8), {@code _2222} and {@code _2242} have fewer blocks in stage 3
@@ -70,8 +70,9 @@ public final class Focal extends SwinFamily {
     /**
      * Settings of a Focal Transformer.
      *
-     * @param imageSize fixed height and width of the images: windows as large as a map shrink to
-     *     its shorter side and are not expanded or shifted; empty for images of any size
+     * @param imageSize fixed height and width of the images, or empty for images of any size. With
+     *     a fixed size, windows are at most as large as the shorter side of a map; windows of this
+     *     size are not expanded or shifted
      * @param padToPatches whether to pad to whole patches; the official code crops instead
      * @param useConvEmbed whether patches overlap
      * @param usePreNorm whether to normalize also before down-sampling
@@ -190,7 +191,6 @@ public final class Focal extends SwinFamily {
         freezeStages();
     }
 
-    /** Patch embedding with optional absolute position embeddings. */
     private static final class Stem extends Layer {
 
         private final PatchEmbed patches;

@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** A {@link TransformerBlock} with focal attention. */
 final class FocalBlock extends TransformerBlock {
 
     FocalBlock(Focal.Config config, int stage, int block) {

@@ -61,7 +61,7 @@ final class FocalCheckpoints {
                 .map(window -> WindowIndexes.queriesToKeys(window, cells(table, window)));
     }
 
-    /** Returns the valid pooled windows around a window; empty if all are valid. */
+    /** Returns the indices of valid pooled windows around a window; empty if all are valid. */
     private static Optional<IndexTable.Values> unfolded(IndexTable.Parameter table) {
         int level = table.number("i");
         Optional<Integer> window = window(table);

@@ -40,8 +40,8 @@ import java.util.stream.Stream;
  *       has a batch normalization; layer normalizations are placed as in ConvNeXt, with its eps of
  *       1e-6.
  *   <li>Table 5 describes the convolutional block of C-C-H-H and C-H-H-H as "with SE". It is an
- *       {@link MbConv}, as in CoAtNet, whose layout names the table uses. Both variants have 0.02 M
- *       and 0.15 M fewer parameters than b0, which agrees with the published 3.4, 3.4 and 3.3 M.
+ *       {@link MbConv}, as in CoAtNet, whose layout names the table uses. C-H-H-H has 0.02 M and
+ *       C-C-H-H 0.15 M fewer parameters than b0, as in the paper (3.4, 3.3 and, for b0, 3.4 M).
  *   <li>Section 5.4 states neither the image size of the position tables (here 224) nor whether
  *       PVT's class token row remains (here it does not). The model without hierarchy has the
  *       depths and MLP ratios of b0.

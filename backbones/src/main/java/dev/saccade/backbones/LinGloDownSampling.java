@@ -12,7 +12,6 @@ import dev.saccade.core.nn.WeightInit;
 
 import java.util.Optional;
 
-/** Down-sampling layers of LinGlo. */
 final class LinGloDownSampling {
 
     /** Patch size of DeiT. */

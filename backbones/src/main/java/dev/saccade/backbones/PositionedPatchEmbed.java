@@ -25,8 +25,8 @@ final class PositionedPatchEmbed extends Layer {
     /**
      * Creates the layers {@code patch_embed<stage + 1>} and {@code pos_embed<stage + 1>}.
      *
-     * @param side tokens along a side of a training image
-     * @param hasClassToken whether the first row of the table is a class token
+     * @param side tokens along a side of the position table
+     * @param hasClassToken whether the table starts with the position of a class token
      */
     PositionedPatchEmbed(
             int stage, PatchEmbed patches, int channels, int side, boolean hasClassToken) {

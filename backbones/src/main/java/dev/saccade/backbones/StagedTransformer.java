@@ -88,7 +88,7 @@ abstract class StagedTransformer extends Backbone {
                 pairs);
     }
 
-    /** Creates and adds a block of a stage. */
+    /** Creates a block of a stage, or its attention; both are counted from 0. */
     interface BlockFactory {
 
         Layer create(int stage, int block);
@@ -124,6 +124,7 @@ abstract class StagedTransformer extends Backbone {
     /**
      * Adds all stages.
      *
+     * @param block creates and adds a block
      * @param downsample creates and adds the layer after a stage, 0 to 2
      */
     final void addStages(BlockFactory block, IntFunction<Optional<Layer>> downsample) {

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * Pools a focal level: each window is divided into {@code 2^k} by {@code 2^k} cells. As in the
- * official code, tokens that do not fill whole cells are trimmed evenly on all sides, which shifts
- * cells relative to windows.
+ * Pools focal level k: divides each window into {@code 2^k} by {@code 2^k} cells. As in the
+ * official code, tokens that do not fill whole cells are trimmed evenly on all sides of the map,
+ * which shifts cells relative to windows.
  */
 final class SubWindowPooling extends Layer {
 
@@ -26,7 +26,7 @@ final class SubWindowPooling extends Layer {
     private final int part;
     private final UnaryOperator<NDArray> pool;
 
-    /** Creates focal level k, counted from 0; {@code window} is the window size. */
+    /** Creates the pooling of a level, counted from 0; {@code window} is the window size. */
     SubWindowPooling(Focal.Pool method, int channels, int window, int level) {
         this.window = window;
         parts = 1 << level;

@@ -115,7 +115,6 @@ public final class Swin extends SwinFamily {
                 config.stages().dropPathRate());
     }
 
-    /** Window attention with a relative position bias table. */
     private static final class Attention extends Layer {
 
         private final Parameter table;

@@ -21,8 +21,8 @@ final class SwinCheckpoints {
                     "{b}layers.{i}.downsample.reduction.weight");
 
     /**
-     * Input order of patch merging: other libraries unfold (channel, row, column); the official
-     * code concatenates pixels (column, row, channel).
+     * Input order of patch merging: OpenMMLab unfolds to (channel, row, column); the official code
+     * concatenates to (column, row, channel).
      */
     private static final Reordering UNFOLD =
             new Reordering(

@@ -22,7 +22,6 @@ abstract class SwinFamily extends StagedTransformer {
 
     private static final int PATCH = 4;
 
-    /** Settings shared by the family. */
     interface Config extends StagedTransformer.Config {
 
         /** Returns the channels of the first stage; each stage doubles them. */
@@ -61,7 +60,6 @@ abstract class SwinFamily extends StagedTransformer {
                 .inRange("mlp_ratio", mlpRatio, 0.1, 100);
     }
 
-    /** Requires the number of heads of each stage to divide its channels. */
     static void checkHeads(List<Integer> heads, int embedDim) {
         checkHeads(heads, List.of(embedDim, 2 * embedDim, 4 * embedDim, 8 * embedDim));
     }
@@ -101,7 +99,6 @@ abstract class SwinFamily extends StagedTransformer {
         freezeStages();
     }
 
-    /** Patch embedding with optional absolute position embeddings. */
     private static final class Stem extends Layer {
 
         private final PatchEmbed patches;

@@ -35,8 +35,8 @@ import java.util.Optional;
  * query, key and value, only those used are projected, in this order.
  *
  * <p>{@code net7_filter_norm} and {@code net7_identity} are rows of Table 2 (the latter diverged in
- * the paper). The {@code _neighbor} variants are the rows "Neighboring" of Table 3; {@code
- * net7_neighbor} is its exact form (unfold).
+ * the paper). The {@code _neighbor} variants are the rows "Neighboring" of Table 3, for {@code
+ * net7_neighbor} the row with unfold instead of SDC.
  */
 public final class UnifiedSwin extends SwinFamily {
 
