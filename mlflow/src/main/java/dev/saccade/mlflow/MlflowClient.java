@@ -43,7 +43,7 @@ import java.util.regex.Pattern;
  */
 final class MlflowClient {
 
-    /** Training waits at most this long for the server. */
+    /** Training waits at most this long for each response. */
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private static final int MAX_BYTES = 1 << 20;
@@ -123,8 +123,8 @@ final class MlflowClient {
     /**
      * Adds values to a run.
      *
-     * @param kind {@code metrics} (at most 1000), {@code params} (at most 100; existing ones must
-     *     be equal) or {@code tags}
+     * @param kind {@code metrics} (at most 1000), {@code params} (at most 100; existing params
+     *     cannot change) or {@code tags}
      */
     void logBatch(String run, String kind, List<Map<String, Object>> values) throws IOException {
         post("runs/log-batch", Map.of("run_id", run, kind, values));

@@ -31,7 +31,7 @@ import java.util.Optional;
  * Logs a run to an MLflow tracking server: settings as params, steps and evaluations as metrics,
  * and at the end config and logs as artifacts and the path of the best checkpoint as a tag.
  *
- * <p>A resumed run continues its MLflow run, whose id is in {@value #RUN_ID} in the run folder. An
+ * <p>A resumed run continues its MLflow run, whose id is in the run folder's {@value #RUN_ID}. An
  * unreachable server does not stop training: a warning is logged, and up to {@value #MAX_PENDING}
  * metrics are sent later. Only rank 0 logs.
  */
@@ -173,7 +173,7 @@ public final class MlflowHook implements Hook {
         void send() throws IOException;
     }
 
-    /** Sends pending params and metrics, then the request {@code last}. */
+    /** Begins the MLflow run if needed; sends pending params and metrics, then {@code last}. */
     private void send(Request last) {
         if (run.isEmpty()) {
             return;
@@ -196,7 +196,7 @@ public final class MlflowHook implements Hook {
         }
     }
 
-    /** Sends values until the server is unreachable. Rejected values are dropped. */
+    /** Sends pending values. Drops rejected requests; keeps the rest if the server fails. */
     private void send(String kind, List<Map<String, Object>> pending, int perRequest)
             throws IOException {
         while (!pending.isEmpty()) {

@@ -59,8 +59,8 @@ final class BarrierStage {
     }
 
     /**
-     * Returns the results by rank; empty if the job was canceled. No task runs afterwards, unless
-     * it did not end within the timeout.
+     * Runs the task on all ranks. Returns the results by rank, or empty if the job was canceled.
+     * After a failure, waits up to the timeout for the other tasks to end.
      *
      * @throws SaccadeException of kind user, if executors cannot run all tasks at once or lack
      *     libraries; of kind I/O, if a task was lost
@@ -113,7 +113,7 @@ final class BarrierStage {
         return SaccadeException.io(cause, "Spark lost a rank: %s", reason);
     }
 
-    /** Waits for executors that are starting; local mode has none. */
+    /** Requires room for all tasks at once; waits for starting executors, except in local mode. */
     private void requireSlots() throws InterruptedException {
         if (!(spark.sc().isLocal() ? slots() >= tasks : waitUntil(() -> slots() >= tasks))) {
             throw SaccadeException.user(

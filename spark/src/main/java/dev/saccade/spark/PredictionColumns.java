@@ -38,7 +38,7 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
     private static final String PATH = "path";
     private static final String ERROR = "error";
 
-    /** Holds all predictions of a row, so that the model runs once per row. */
+    /** Temporary column with all predictions of a row, so that the model runs once per row. */
     private static final String PREDICTIONS = "_saccade";
 
     private static final long serialVersionUID = 1L;

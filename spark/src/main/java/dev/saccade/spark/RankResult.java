@@ -28,7 +28,7 @@ record RankResult(
 
     private static final long serialVersionUID = 1L;
 
-    /** Returns the outcome of a run, or throws its original error; user errors come first. */
+    /** Returns the outcome of a run, or throws its original error, preferring user errors. */
     static Outcome outcome(List<RankResult> results) {
         List<Kind> order = List.of(Kind.USER, Kind.INTERNAL, Kind.IO);
         Optional<RankResult> failed =

@@ -39,7 +39,7 @@ final class RankTask extends AbstractFunction1<Iterator<Integer>, Iterator<byte[
     private final boolean resume;
     private final Duration timeout;
 
-    /** Creates the task of all ranks. {@code timeout} applies to communication between ranks. */
+    /** Creates the task that every rank runs; {@code timeout} limits waiting for other ranks. */
     RankTask(RunConfig config, Path folder, boolean resume, Duration timeout) {
         this.config = ConfigWriter.yaml(Configs.unbind(config));
         this.folder = folder.toString();
@@ -48,8 +48,8 @@ final class RankTask extends AbstractFunction1<Iterator<Integer>, Iterator<byte[
     }
 
     /**
-     * Returns the result of the rank, also after an exception. If a task throws, Spark aborts the
-     * whole stage at once, while other tasks still run.
+     * Trains and returns the result of the rank, even after an exception: if a task threw, Spark
+     * would abort the whole stage at once, while other tasks still run.
      */
     @Override
     public Iterator<byte[]> apply(Iterator<Integer> partition) {

@@ -112,8 +112,8 @@ public final class SparkTrainer {
      * Trains from the beginning, like {@link Training#start}.
      *
      * @param folder missing or empty, on shared storage
-     * @throws SaccadeException the error of the rank that failed first; of kind user, if executors
-     *     cannot run all tasks at once, or dynamic allocation is enabled
+     * @throws SaccadeException the original error of a failed rank; of kind user, if the folder is
+     *     not empty, executors cannot run all tasks at once, or dynamic allocation is enabled
      */
     public Outcome start(SparkSession spark, Path folder) {
         RunFolder run = new RunFolder(folder.toAbsolutePath());

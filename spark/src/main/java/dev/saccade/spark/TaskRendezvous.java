@@ -42,7 +42,7 @@ final class TaskRendezvous {
         return new Rendezvous(hosts.get(0), port, rank, hosts.size(), localRank(), timeout);
     }
 
-    /** Returns the GPU that Spark assigned to the task, or else the task's index on its host. */
+    /** Returns the number of the task's GPU, or without GPU resources its index on the host. */
     private int localRank() {
         ResourceInformation gpus = context.resourcesJMap().get(GPU);
         if (gpus == null) {
