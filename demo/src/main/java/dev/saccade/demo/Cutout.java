@@ -25,7 +25,7 @@ final class Cutout {
     private final int width;
     private final int height;
 
-    /** The object with its visible pixels, which objects placed above it reduce. */
+    /** Label and visible pixels; objects placed on top remove the pixels that they cover. */
     SceneObject object;
 
     /** Coverage of each pixel, 0 to 1. */
@@ -81,7 +81,7 @@ final class Cutout {
         void visit(int from, int to);
     }
 
-    /** Shifts the cutout and visits its pixels inside the image. */
+    /** Visits the pixels of the shifted cutout that are inside the image. */
     void forEachPixel(int shiftX, int shiftY, Size size, PixelVisitor visitor) {
         for (int from = 0; from < cover.length; from++) {
             int x = left + shiftX + from % width;
@@ -116,7 +116,7 @@ final class Cutout {
         return rgb;
     }
 
-    /** Returns the distance to the outline; far away, the distance to the circumscribed circle. */
+    /** Returns the signed distance to the outline (far away: to the bounding circle) in radii. */
     private double distance(double x, double y) {
         double u = u(x, y);
         double v = v(x, y);

@@ -166,7 +166,7 @@ record ObjectTemplate(
         return new ObjectTemplate(0.16, 0.29, flat ? 0.06 : 0.12, outline, texture);
     }
 
-    /** A bow, a shaft and a bit with cuts. */
+    /** A key: a bow, a shaft and a bit with cuts. */
     private record Key(double bow, int cuts) {
 
         double skeleton(double u, double v) {
@@ -239,7 +239,7 @@ record ObjectTemplate(
         return new ObjectTemplate(0.17, 0.33, 0.12, leaf::outline, texture);
     }
 
-    /** A plain, toothed or lobed blade with a stalk. */
+    /** A leaf: a plain, toothed or lobed blade with a stalk. */
     private record Leaf(double width, double widest, double bend, double teeth, double lobes) {
 
         private static final double BASE = -0.66;
@@ -258,7 +258,7 @@ record ObjectTemplate(
             return Math.min(blade, stalk);
         }
 
-        /** Returns half the width at {@code t}: a Beta curve with its maximum at {@code widest}. */
+        /** Returns half the width from base (0) to tip (1): a Beta curve with lobes or teeth. */
         private double halfWidth(double t) {
             double rise = 1.1;
             double fall = rise * (1 - widest) / widest;

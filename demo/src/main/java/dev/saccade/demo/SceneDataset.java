@@ -30,10 +30,10 @@ import java.util.function.IntConsumer;
 /** Writes rendered scenes as a COCO data set with boxes and polygons. */
 public final class SceneDataset {
 
-    /** Annotations of the training set. */
+    /** File name of the training annotations. */
     public static final String TRAIN = "annotations_train.json";
 
-    /** Annotations of the validation set. */
+    /** File name of the validation annotations. */
     public static final String VAL = "annotations_val.json";
 
     private static final int JPEG_QUALITY = 90;

@@ -7,7 +7,7 @@ final class Shapes {
 
     private Shapes() {}
 
-    /** Returns the distance to a ring. */
+    /** Returns the distance to a ring; {@code thickness} is half the width of the ring. */
     static double ring(double u, double v, double radius, double thickness) {
         return Math.abs(Math.hypot(u, v) - radius) - thickness;
     }
@@ -38,12 +38,10 @@ final class Shapes {
         return t * t * (3 - 2 * t);
     }
 
-    /** Clamps a value to the range 0 to 1. */
     static double clamp(double value) {
         return Math.min(Math.max(value, 0), 1);
     }
 
-    /** Samples uniformly between {@code low} and {@code high}. */
     static double between(SplittableRandom random, double low, double high) {
         return low + (high - low) * random.nextDouble();
     }

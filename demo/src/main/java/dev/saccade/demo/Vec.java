@@ -15,7 +15,6 @@ record Vec(double x, double y, double z) {
         return color(palette[random.nextInt(palette.length)]);
     }
 
-    /** Returns a mixture with the fraction {@code amount} of the other color. */
     Vec mix(Vec other, double amount) {
         return times(1 - amount).plus(other.times(amount));
     }

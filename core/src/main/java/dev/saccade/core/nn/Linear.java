@@ -71,8 +71,8 @@ public final class Linear extends Layer implements Affine {
     }
 
     /**
-     * Returns whether to use the fused operator. With a single thread, libtorch convolves small
-     * batches without oneDNN, so the fused results would differ.
+     * Returns whether to use the fused operator, only in inference on CPUs. With a single thread,
+     * libtorch convolves small batches without oneDNN, so training results would differ.
      */
     private static boolean isFused(NDArray x) {
         return NoGrad.isActive()

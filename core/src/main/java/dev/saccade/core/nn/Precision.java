@@ -4,9 +4,9 @@ package dev.saccade.core.nn;
 public enum Precision {
     FLOAT32,
 
-    /** Same range as float32, but three significant digits; needs no loss scaling. */
+    /** Same range as float32, but 8 significant bits; needs no loss scaling. */
     BFLOAT16,
 
-    /** Four significant digits, 6e-8 to 65504; needs loss scaling, or small gradients become 0. */
+    /** 11 significant bits, 6e-8 to 65504; needs loss scaling, or small gradients become 0. */
     FLOAT16
 }

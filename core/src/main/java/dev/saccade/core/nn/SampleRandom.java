@@ -11,8 +11,8 @@ import java.util.function.Supplier;
  * Random numbers for layers such as {@link DropPath} and for samplers of heads. A generator depends
  * only on (seed, epoch, sample id) and the dotted name of the layer.
  *
- * <p>A training loop sets the sample ids around its forward pass. Elsewhere, each call of {@link
- * #of} returns the next generator of its thread, from seed 0.
+ * <p>A training loop runs its forward pass in {@code call}, which sets the sample ids. Elsewhere,
+ * {@link #of} splits generators from one per thread, seeded with 0.
  */
 public final class SampleRandom {
 
@@ -36,18 +36,18 @@ public final class SampleRandom {
         return new SampleRandom(seed, epoch, n -> names[n]).call(forward);
     }
 
-    /** Returns the generators of this thread, for repeating a forward pass. */
+    /** Returns the state of this thread, with which a forward pass can be repeated. */
     static SampleRandom current() {
         SampleRandom draws = CURRENT.get();
         return draws == null ? new SampleRandom(THREAD_RANDOM.get().nextLong(), 0, n -> n) : draws;
     }
 
-    /** Runs a forward pass with these generators. */
+    /** Runs a forward pass in which {@link #of} uses this state. */
     <T> T call(Supplier<T> forward) {
         return ThreadLocals.call(CURRENT, this, forward);
     }
 
-    /** Returns the generator for the n-th sample and a layer, usually {@link Module#path()}. */
+    /** Returns the generator of batch element {@code n} for a layer path or other name. */
     public static SplittableRandom of(int n, String layer) {
         SampleRandom draws = CURRENT.get();
         return draws == null

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** A chain of layers, like {@code torch.nn.Sequential}. Frees each output after the next layer. */
+/** A chain of layers, like {@code torch.nn.Sequential}. Frees intermediate outputs. */
 public final class Sequential extends Layer {
 
     private final List<UnaryOperator<NDArray>> steps = new ArrayList<>();

@@ -25,13 +25,13 @@ import java.util.function.UnaryOperator;
 /**
  * A recorded forward pass, whose graph is cut at checkpointed blocks; see {@link Autograd#record}.
  *
- * <p>The output of a checkpointed block is a leaf. The backward pass starts at the loss and then
- * processes the blocks from last to first, so that the gradient of a block's output is complete
- * when the block is recomputed.
+ * <p>The output of a checkpointed block is a leaf of the graph. The backward pass starts at the
+ * loss and then processes the blocks from last to first, so that the gradient of a block's output
+ * is complete when the block is recomputed.
  */
 public final class Tape implements AutoCloseable {
 
-    /** Returns another handle of the same array, with the same graph and gradient. */
+    /** Creates a second handle of an array, with the same graph and gradient. */
     private static final Script SHARE = Script.compile("(x: Tensor) -> Tensor", "return x");
 
     private static final ThreadLocal<Tape> CURRENT = new ThreadLocal<>();
@@ -40,7 +40,7 @@ public final class Tape implements AutoCloseable {
      * A checkpointed block.
      *
      * @param forward runs the block with the random numbers and precision of its first run
-     * @param source gradient index of the input if it is the leaf of another block, else -1
+     * @param source gradient index of the input if another block computed the input, else -1
      * @param leaf output of the block
      */
     private record Segment(
@@ -56,7 +56,7 @@ public final class Tape implements AutoCloseable {
             return differentiable && source < 0;
         }
 
-        /** Returns the gradients of the parameters, and of the input if it requires one. */
+        /** Returns the gradients of the parameters and, if differentiable, of the input. */
         NDList backward(NDArray gradient, List<NDArray> parameters) {
             return Scope.list(
                     () -> {
@@ -100,7 +100,6 @@ public final class Tape implements AutoCloseable {
         return current != null && JniUtils.isGradMode() ? current : null;
     }
 
-    /** Starts recording in this thread. */
     Tape start() {
         outer = CURRENT.get();
         wasRecording = JniUtils.isGradMode();
@@ -150,7 +149,8 @@ public final class Tape implements AutoCloseable {
      *
      * @return a gradient for each array of {@link Autograd#record}, owned by the manager of the
      *     loss; empty if the loss does not depend on the array; gradients may share memory
-     * @throws IllegalArgumentException if the loss is not a scalar or requires no gradient
+     * @throws IllegalArgumentException if the loss is not a float32 or float64 scalar or requires
+     *     no gradient
      */
     public NDList backward(NDArray loss) {
         stop();
@@ -195,7 +195,6 @@ public final class Tape implements AutoCloseable {
         return totals;
     }
 
-    /** Adds the gradients of a block to the totals. */
     private void accumulate(
             Segment segment, NDArray gradient, List<NDArray> before, NDList totals) {
         List<Integer> own =

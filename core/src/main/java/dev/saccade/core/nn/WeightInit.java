@@ -17,7 +17,7 @@ public interface WeightInit {
 
     WeightInit ONES = constant(1);
 
-    /** Fills row-major values of a shape such as {@code [out, in, ...]}. */
+    /** Sets all {@code values}, row-major; {@code shape} is for example {@code [out, in, ...]}. */
     void fill(float[] values, Shape shape, SplittableRandom random);
 
     /** Returns a new initialized array that owns its memory. */

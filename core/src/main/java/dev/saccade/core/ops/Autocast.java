@@ -23,7 +23,7 @@ import java.util.function.Supplier;
  * a logarithm on a GPU, cast back.
  *
  * <p>Weights and their gradients are float32. Run the backward pass outside of autocast, as {@link
- * dev.saccade.core.nn.Autograd} does; it uses the data types of the forward pass.
+ * dev.saccade.core.nn.Autograd} does; backward operators use the data types of the forward pass.
  */
 public final class Autocast {
 
@@ -31,12 +31,12 @@ public final class Autocast {
 
     private static final ThreadLocal<Mode> CURRENT = ThreadLocal.withInitial(() -> Mode.OFF);
 
-    /** Whether the processor supports matrix products in each precision. */
+    /** Whether the CPU supports matrix products, by precision. */
     private static final Map<Precision, Boolean> PRODUCTS = new ConcurrentHashMap<>();
 
     /**
-     * Precisions of a thread, and whether cast weights are cached. Casts made without gradients
-     * must not be cached for training.
+     * Precisions of a thread, and whether weights cast to 16 bits are cached. Weights cast while
+     * gradients are off must not be cached, because training would reuse them.
      */
     private record Mode(Precision onCpus, Precision onGpus, boolean cachesWeights) {
 

@@ -20,11 +20,11 @@ import java.util.Objects;
 /**
  * Deformable convolution (Dai et al. 2017), modulated if there is a mask (Zhu et al. 2019).
  *
- * <p>Follows torchvision's {@code deform_conv2d} and mmcv: kernel taps are moved by offsets and
- * sampled bilinearly; the map is zero-padded. If a sample is exactly on a cell, its derivatives are
- * computed from this cell and its neighbors to the right and below, even in row or column -1, where
- * mmcv's derivatives are zero. The fused operator samples and multiplies a few positions at a time
- * (on a GPU up to 128 MiB).
+ * <p>Follows torchvision's {@code deform_conv2d} and mmcv: offsets move the kernel taps, at which
+ * the zero-padded input is sampled bilinearly. If a sample is exactly on a cell, its derivatives
+ * are computed from this cell and its neighbors to the right and below, even in row or column -1,
+ * where mmcv's derivatives are zero. The fused operator samples and multiplies a few positions at a
+ * time (on a GPU up to 128 MiB).
  */
 public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Integer> dilation) {
 
@@ -52,8 +52,8 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
     }
 
     /**
-     * Convolves. The number of offset groups ({@code G}) and convolution groups follow from the
-     * shapes.
+     * Convolves. The shapes determine the numbers of offset groups ({@code G}) and convolution
+     * groups.
      *
      * @param input {@code [N, C, H, W]}
      * @param offset {@code [N, 2 G kh kw, OH, OW]} in cells: dy and dx of each group and tap,
@@ -62,7 +62,7 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
      * @param weight {@code [O, C / groups, kh, kw]}
      * @param bias {@code [O]}; null for none
      * @return {@code [N, O, OH, OW]} with {@code OH = (H + 2 p - d (kh - 1) - 1) / s + 1}
-     * @throws SaccadeException of kind user that lists all inconsistent shapes
+     * @throws SaccadeException of kind user that lists inconsistent shapes
      */
     public NDArray run(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
         check(input, offset, mask, weight, bias);

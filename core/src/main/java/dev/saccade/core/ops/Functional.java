@@ -16,9 +16,9 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * Operators with PyTorch's names, like {@code torch} and {@code torch.nn.functional}; all are
- * differentiable. Use DJL's own methods for the rest, such as {@code matMul}, {@code transpose},
- * {@code sum}, {@code argMax} and {@code stack}.
+ * Operators with PyTorch's names, like {@code torch} and {@code torch.nn.functional}, and
+ * differentiable like these. Use DJL's own methods for the rest, such as {@code matMul}, {@code
+ * transpose}, {@code sum}, {@code argMax} and {@code stack}.
  *
  * <p>Avoid DJL's methods with {@code Number} parameters, such as {@code mul}, {@code gt} and {@code
  * clip}: they create an array in Java memory, which may be freed too early.
@@ -107,7 +107,7 @@ public final class Functional {
                 : call("torch.type_as", x, other);
     }
 
-    /** Returns {@code x} itself if it is contiguous (row-major), else a contiguous copy. */
+    /** Returns {@code x} in contiguous (row-major) memory, without a copy if possible. */
     public static NDArray contiguous(NDArray x) {
         return call("torch.contiguous", x);
     }

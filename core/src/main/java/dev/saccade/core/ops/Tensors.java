@@ -20,8 +20,8 @@ import java.util.Map;
  *
  * <p>An array of {@code NDManager.create} on a CPU uses a Java buffer that is freed when the array
  * is closed, even if a gradient or view still reads the buffer; {@code mul(Number)} and {@code
- * div(Number)} create such arrays, too. On a GPU, creating them waits for all pending GPU work.
- * Arrays created here own their memory and are copied to a GPU asynchronously through pinned
+ * div(Number)} create such arrays, too. On a GPU, creating such an array waits for all pending GPU
+ * work. Arrays created here own their memory and are copied to a GPU asynchronously through pinned
  * memory, so use them in models and losses.
  *
  * <p>Reading waits for the GPU; see {@link HostTransfers}.

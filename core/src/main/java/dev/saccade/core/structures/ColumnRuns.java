@@ -8,7 +8,7 @@ final class ColumnRuns {
 
     private final Size size;
 
-    /** Index of the first run of each column, followed by two sentinels. */
+    /** Index of the first run of each column; the last two entries form an empty column. */
     private final int[] first;
 
     private final int[] tops;
@@ -54,7 +54,7 @@ final class ColumnRuns {
         return move(part, x -> x + left, rows(y -> Math.max(0, Math.min(y - top, part.height()))));
     }
 
-    /** Places the mask on another canvas and crops it to the canvas. */
+    /** Places the mask on a canvas; drops columns outside, but all rows must be inside. */
     Rle place(int top, int left, Size whole) {
         return move(
                 whole,
@@ -85,7 +85,7 @@ final class ColumnRuns {
         return Math.min((int) (position * step), edge - 1);
     }
 
-    /** Removes pixels at the top and bottom of each run, including runs at the image border. */
+    /** Removes {@code distance} pixels at both ends of each run, even at the image border. */
     Rle erodeRows(int distance) {
         RunBuilder runs = new RunBuilder(size);
         for (int x = 0; x < size.width(); x++) {
@@ -111,8 +111,8 @@ final class ColumnRuns {
     /**
      * Returns a mask with rearranged columns.
      *
-     * @param columns maps a column of the result to a column of this mask
-     * @param rows maps the upper edge of each row of this mask to the result, in ascending order
+     * @param columns maps a column of the result to a column of this mask, or to the width for none
+     * @param rows maps row edges, 0 to the height of this mask, to the result, in ascending order
      */
     private Rle move(Size target, IntUnaryOperator columns, int[] rows) {
         RunBuilder runs = new RunBuilder(target);

@@ -5,7 +5,7 @@ import dev.saccade.core.SaccadeException;
 /** COCO's compressed RLE strings; see {@link Rle#fromString}. */
 final class CompressedRuns {
 
-    /** Longer than the encoding of any valid run. */
+    /** Maximum number of characters of a run: 7 characters of 5 bits hold 32-bit differences. */
     private static final int MAX_RUN_LENGTH = 7;
 
     private CompressedRuns() {}

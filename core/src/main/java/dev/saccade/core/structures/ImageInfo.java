@@ -63,7 +63,7 @@ public record ImageInfo(
         return new ImageInfo(id, file, original, size, newSize, scaleX, scaleY, flipped);
     }
 
-    /** Converts boxes from the network input to the original image. */
+    /** Converts boxes from the network input to the original image; does not undo crops. */
     public Boxes toOriginal(Boxes boxes) {
         Boxes upright = flipped ? boxes.flipHorizontal(size.width()) : boxes;
         return upright.unscale(scaleX, scaleY);

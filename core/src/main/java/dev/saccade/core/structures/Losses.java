@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  */
 public record Losses(Map<String, NDArray> terms, Map<String, NDArray> metrics) {
 
-    /** Throws a user error if a value is not a float32 scalar. */
+    /** Throws a user error if a term or metric is not a float32 scalar. */
     public Losses {
         terms = ImmutableMap.copyOf(terms);
         metrics = ImmutableMap.copyOf(metrics);

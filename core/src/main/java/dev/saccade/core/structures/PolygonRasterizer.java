@@ -15,7 +15,7 @@ final class PolygonRasterizer {
     /** A step crosses a column center if it leaves this grid column (modulo 5). */
     private static final int CENTER = 2;
 
-    /** Coordinates beyond any image; limits the steps of an edge. */
+    /** Maximum absolute coordinate, beyond any image; limits the steps of an edge. */
     private static final double FARTHEST = 100_000;
 
     /** More than any outline needs; limits the memory that a small file can request. */
@@ -119,7 +119,6 @@ final class PolygonRasterizer {
         return from + Math.floorMod(CENTER - from, SCALE);
     }
 
-    /** Adds the crossing of a column center. */
     private void cross(int gridColumn, int gridRow) {
         double row = (gridRow + .5) / SCALE - .5;
         int clamped = (int) Math.ceil(Math.min(Math.max(row, 0), size.height()));

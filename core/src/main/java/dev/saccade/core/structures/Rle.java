@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * (background) may have length 0, so equal masks have equal runs. Sides are at most 2^20, and masks
  * have at most 2^31 - 1 pixels.
  *
- * <p>Invalid input throws a {@link SaccadeException} of kind user.
+ * <p>Invalid encodings, polygons and sizes throw a {@link SaccadeException} of kind user.
  */
 public final class Rle {
 
@@ -221,7 +221,7 @@ public final class Rle {
         return merge(eroded(distance), (in, inside) -> in && !inside);
     }
 
-    /** Erodes with a square of {@code 2 * distance + 1} pixels. */
+    /** Erodes with a square of side {@code 2 * distance + 1}; the outside is background. */
     private Rle eroded(int distance) {
         long edge = 2L * distance + 1;
         if (edge > Math.min(size.height(), size.width())) {

@@ -5,7 +5,7 @@ import dev.saccade.core.SaccadeException;
 
 import java.util.Arrays;
 
-/** Builds a mask from runs and checks that they cover it. */
+/** Builds a mask from runs and checks that they cover all pixels. */
 public final class RunBuilder {
 
     /** The longest image side that OpenCV decodes; limits time and memory per mask. */
@@ -22,7 +22,7 @@ public final class RunBuilder {
         this.pixels = pixels(size);
     }
 
-    /** Returns the number of pixels, which must fit into an int. */
+    /** Returns the number of pixels; throws a user error if a mask may not be so large. */
     static int pixels(Size size) {
         boolean sides = isSide(size.height()) && isSide(size.width());
         if (!sides || size.area() > Integer.MAX_VALUE) {
@@ -63,7 +63,7 @@ public final class RunBuilder {
         total += length;
     }
 
-    /** Adds a run that ends at a column-major position. */
+    /** Adds a run that ends before a column-major position. */
     public void fill(int position, boolean foreground) {
         add(Math.toIntExact(position - total), foreground);
     }

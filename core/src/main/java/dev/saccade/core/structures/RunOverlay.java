@@ -32,7 +32,6 @@ final class RunOverlay {
         return length > 0;
     }
 
-    /** Returns the number of pixels of the segment. */
     int length() {
         return length;
     }

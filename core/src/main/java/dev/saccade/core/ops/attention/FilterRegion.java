@@ -14,12 +14,12 @@ import java.util.Optional;
  * and dynamic filters (Zhou et al. 2021, Eq. 4): {@code f_i = sum_j Norm(q_i k_j + q_i rk_(j-i) +
  * rq_(j-i) k_j + rb_(j-i)) v_j} over the keys j of a region around i, per head.
  *
- * <p>Below, "values" are {@code [..., keys]}: a number for each query, head and key. Tables of
- * relative positions have {@link #offsets} entries in their last axis.
+ * <p>Filters and their summands are {@code [..., keys]}: a number for each query, head and key.
+ * Tables of relative positions have {@link #offsets} entries in their last axis.
  */
 public interface FilterRegion {
 
-    /** Zeros in the data type of a part. */
+    /** Creates a filter of zeros in the data type of {@code x}. */
     ScriptTemplate ZEROS =
             ScriptTemplate.of(
                     "(x: Tensor) -> Tensor",
@@ -39,7 +39,7 @@ public interface FilterRegion {
      */
     List<NDArray> split(NDArray map, int parts, int heads);
 
-    /** Returns zero values for the queries in a part; the caller may overwrite them. */
+    /** Returns a filter of zeros for queries from {@link #split}; the caller may overwrite it. */
     default NDArray zeros(NDArray part) {
         return ZEROS.with(Map.of("keys", keys())).run(part);
     }
@@ -53,7 +53,7 @@ public interface FilterRegion {
     /** Returns {@code rq_(j-i) k_j} for a table {@code [heads, d, offsets]}. */
     NDArray ofKeys(NDArray k, NDArray rq);
 
-    /** Returns {@code rb_(j-i)} for a table {@code [heads, offsets]}, to be broadcast. */
+    /** Returns {@code rb_(j-i)} for a table {@code [heads, offsets]}; broadcastable. */
     NDArray ofOffsets(NDArray rb);
 
     /** Returns 1 for masked keys of an arranged map, else 0 (broadcastable); empty if no masks. */

@@ -31,9 +31,9 @@ public final class FocalAttention {
     /**
      * Applies attention.
      *
-     * @param qkv {@code [N, H', W', 3 C]}, arranged by the windows
-     * @param cells {@code [N, cells, 3 C]}, pooled, level by level and row-major; queries are
-     *     unused
+     * @param qkv {@code [N, H', W', 3 C]}, padded and shifted by {@link Windows#arrange}
+     * @param cells {@code [N, cells, 3 C]}: queries (unused), keys and values of the pooled cells,
+     *     level by level and row-major
      * @param bias {@code [heads, area, keys]}, see {@link FocalBias}
      * @param map shape {@code [N, H, W, C]} of the map before it was arranged, and of the result
      */
@@ -75,7 +75,7 @@ public final class FocalAttention {
         NDArray run(NDArray pooled, NDArray index, NDArray mask);
     }
 
-    /** Applies attention; counts multiply-adds as in the original, which projects padding, too. */
+    /** Applies attention; counts multiply-adds like the original, which also projects padding. */
     private static NDArray attend(
             FocalRegion region, NDArray qkv, Optional<NDArray> cells, Shape map, Form form) {
         NDList keys = region.keys(qkv);

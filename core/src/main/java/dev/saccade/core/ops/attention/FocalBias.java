@@ -14,15 +14,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Bias of the tokens of a window for all keys of a {@link FocalRegion}, from the tables of the
- * official code.
+ * Position bias of the queries of a window for all keys of its {@link FocalRegion}, from the tables
+ * of the official code.
  *
- * <p>Keys that occur twice in the original are merged; their bias is the log of the sum of both
- * exponentials, {@code e^(s + a) + e^(s + b) = e^(s + log(e^a + e^b))}, so the softmax is the same.
+ * <p>Keys that occur twice in the original, with biases a and b, occur once with the bias {@code
+ * log(e^a + e^b)}, which gives the same attention.
  */
 public final class FocalBias {
 
-    /** Bias of tokens that are in no copy of the map; their attention becomes 0. */
+    /** Bias of ring tokens that are in none of the shifted copies; their attention becomes 0. */
     private static final float ABSENT = -1e9f;
 
     private static final ScriptTemplate RING = ScriptTemplate.read(FocalBias.class, "ring");
@@ -37,11 +37,11 @@ public final class FocalBias {
     /**
      * Looks up the bias.
      *
-     * @param region the keys of a window
+     * @param region the keys of a window of {@code M x M} tokens
      * @param own {@code [(2 M - 1)^2, heads]}, see {@link RelativePositionBias#ofWindow}
-     * @param neighbors {@code [1, heads, M^2, neighbors]} if there is a ring: the tokens outside
-     *     the window in the copies of the map shifted to the top left, top right, bottom left and
-     *     bottom right, each row-major
+     * @param neighbors {@code [1, heads, M^2, neighbors]} if there is a ring: biases for the tokens
+     *     outside the window in the copies of the map shifted to the top left, top right, bottom
+     *     left and bottom right, each row-major
      * @param windows {@code [heads, (M + cells - 1)^2]} for each level, see {@link
      *     RelativePositionBias#ofCells}
      * @return {@code [heads, M^2, keys]}: the window and its ring row-major, then the cells of

@@ -12,8 +12,8 @@ import java.util.stream.IntStream;
 
 /**
  * Keys of a window in focal attention (Yang et al. 2021, first version of the official code): the
- * window itself, a ring of tokens around it and, for each level, a square of cells pooled from
- * parts of windows.
+ * window itself, a ring of tokens around it and, for each level, a square of cells, each pooled
+ * from a part of a window.
  *
  * <p>The ring wraps around the map. The original builds it from four copies of the map, shifted by
  * {@code expand} along both diagonals. If the window is wider than {@code 2 expand}, copies
@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
  * @param window tokens along a side of a window
  * @param shift cyclic shift of the windows, less than {@code window}
  * @param expand width of the ring, at most {@code window}; 0 for none
- * @param focalWindow pooled windows along a side of the square, odd
+ * @param focalWindow cells along a side of the square of level 0, odd
  * @param pooledLevels number of pooled levels; level k has {@code 2^k} by {@code 2^k} cells per
  *     window
  * @param maskWrapped whether ring tokens that wrapped around the map are masked with -100; the
@@ -72,7 +72,7 @@ public record FocalRegion(
         return window + 2 * expand;
     }
 
-    /** Returns the number of biases per query for the tokens of the ring. */
+    /** Returns the number of ring biases per query; tokens in two copies count twice. */
     public int neighbors() {
         return 4 * (area() - (window - expand) * (window - expand));
     }

@@ -18,9 +18,9 @@ import java.util.List;
  * Key-only attention (LinGlo, "Rethinking Query-Key Pairwise Interactions in Vision Transformers"),
  * whose cost is linear in the number of tokens.
  *
- * <p>With {@code K = X Wk^T + bk} and {@code V = X Wv^T + bv} in heads of {@code d} channels: a
- * softmax of the saliency {@code K w / sqrt(d)} over all tokens gives the mean key {@code G}, which
- * gates the values; the result is {@code ((G V) U1^T + b1 + K) U2^T + b2}.
+ * <p>Keys are {@code K = X Wk^T + bk} and values {@code V = X Wv^T + bv}, in heads of {@code d}
+ * channels. {@code G} is the mean key, weighted by the softmax of {@code K w / sqrt(d)} over all
+ * tokens. The result is {@code ((G V) U1^T + b1 + K) U2^T + b2}.
  *
  * <p>Everything after the softmax is linear in each token. For many tokens, the four products are
  * therefore merged into one with a matrix per image, {@code U2 (U1 diag(G) Wv + Wk)}, and neither
@@ -130,7 +130,7 @@ public final class KeyOnlyAttention {
 
     /**
      * Returns the cheaper form: for L tokens, one L x C x C and two C x C x C products, or four L x
-     * C x C.
+     * C x C products. While tracing, always the first.
      */
     static Form portable(long tokens, long channels) {
         return Tracer.isRecording() || 3 * tokens > 2 * channels ? ONE_PRODUCT : FOUR_PRODUCTS;

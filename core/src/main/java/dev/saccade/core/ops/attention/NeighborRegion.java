@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The {@code K x K} neighborhood of a query, zero-padded. Parts are {@code [N, H, W, heads, d]},
- * values {@code [N, H, W, heads, K * K]}; offsets are row-major.
+ * The {@code K x K} neighborhood of a query, zero-padded. Split maps are {@code [N, H, W, heads,
+ * d]}, filters {@code [N, H, W, heads, K * K]}; offsets are row-major.
  *
  * <p>Rows are split into sliding chunks (Zhang et al. 2021) of K queries. A chunk is multiplied
  * with each of the K rows around it (2 K - 1 keys), and the diagonals of the result are the
@@ -86,7 +86,6 @@ public record NeighborRegion(int kernel) implements FilterRegion {
                 .reshape(values(q));
     }
 
-    /** Returns the shape of the values of a part. */
     private Shape values(NDArray part) {
         return part.getShape().slice(0, 4).add(keys());
     }

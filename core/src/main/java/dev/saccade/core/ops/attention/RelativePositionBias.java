@@ -60,7 +60,8 @@ public final class RelativePositionBias {
     }
 
     /**
-     * Looks up all pairs {@code [..., y, x, v, u]}; offsets decrease along {@code reversed} axes.
+     * Looks up all pairs of a query (y, x) and a key (v, u); the table is read backwards along the
+     * {@code reversed} axes of {@code [..., y, x, v, u]}.
      */
     private static NDArray pairs(NDArray table, int window, List<Integer> reversed) {
         Shape shape = table.getShape();

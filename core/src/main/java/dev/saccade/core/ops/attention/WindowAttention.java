@@ -18,8 +18,8 @@ import java.util.Optional;
  * Multi-head self-attention within windows with relative position bias (Liu et al. 2021, official
  * detection code): {@code softmax(q k^T / sqrt(d) + bias) v} in every window.
  *
- * <p>Padded tokens, whose projection is its bias, are ordinary keys. Keys that a cyclic shift moved
- * next to a query from the other side of the map are masked with -100.
+ * <p>Padding tokens are ordinary keys, projected to the bias of the linear layer. Keys that a
+ * cyclic shift moved next to a query from the other side of the map are masked with -100.
  */
 public final class WindowAttention {
 
@@ -58,7 +58,7 @@ public final class WindowAttention {
      * Applies attention.
      *
      * @param map {@code [N, H, W, in]}; the result is {@code [N, H, W, C]}
-     * @param projection projects to {@code 3 C} channels; each third has {@code heads} slices
+     * @param projection projects to {@code 3 C} channels; each third has one slice per head
      * @param table {@code [(2 M - 1)^2, heads]}, see {@link RelativePositionBias#ofWindow}
      */
     public static NDArray attend(

@@ -10,10 +10,10 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * The window of a query. Parts are {@code [N, windows, heads, area, d]}, values {@code [N, windows,
- * heads, area, area]}, query by key. With side M, offset {@code (dy + M - 1) (2 M - 1) + dx + M -
- * 1} belongs to a key {@code dy} rows below and {@code dx} columns right of its query. Keys from
- * the other side of the map (cyclic shift) are masked; padded keys are not.
+ * The window of a query. Split maps are {@code [N, windows, heads, area, d]}, filters {@code [N,
+ * windows, heads, area, area]}, query by key. With side M, offset {@code (dy + M - 1) (2 M - 1) +
+ * dx + M - 1} belongs to a key {@code dy} rows below and {@code dx} columns right of its query.
+ * Keys that a cyclic shift moved from the other side of the map are masked; padding is not.
  */
 public record WindowRegion(int side, int shift) implements FilterRegion {
 
@@ -56,7 +56,7 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
         return values(k, () -> byPosition(k, pairs(rq).swapAxes(2, 3)).swapAxes(3, 4));
     }
 
-    /** Multiplies the tokens at each window position by the table of that position. */
+    /** Multiplies the tokens at each position in a window by the table of that position. */
     private static NDArray byPosition(NDArray q, NDArray pairs) {
         long[] shape = q.getShape().getShape();
         long positions = shape[2] * shape[3];

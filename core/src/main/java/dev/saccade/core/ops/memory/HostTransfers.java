@@ -45,7 +45,7 @@ public final class HostTransfers {
     private final Map<String, Integer> reads = new TreeMap<>();
     private final Map<String, Integer> writes = new TreeMap<>();
 
-    /** Whether libtorch's counter is being read. */
+    /** Whether a script is reading libtorch's counter. */
     private boolean readsCounter;
 
     private HostTransfers() {}

@@ -33,7 +33,7 @@ public final class PinnedMemory implements AutoCloseable {
 
     private final NDArray memory;
 
-    /** Wraps host memory that has its own manager. */
+    /** Wraps host memory; {@link #close} also closes its manager. */
     public PinnedMemory(NDArray memory) {
         this.memory = memory;
     }

@@ -38,7 +38,7 @@ public final class Scope {
         return call(body, list -> list);
     }
 
-    /** Returns the result of {@code body}; frees its arrays except {@code arrays} of the result. */
+    /** Like {@link #list}, for any result; {@code arrays} returns its arrays, which stay open. */
     public static <T> T call(Supplier<T> body, Function<T, ? extends Collection<NDArray>> arrays) {
         return call(body, arrays, List.of());
     }

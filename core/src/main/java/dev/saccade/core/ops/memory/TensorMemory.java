@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param bytes memory of live tensors
  * @param peakBytes maximum since the last {@link #resetPeak}
  * @param reservedBytes GPU memory held by libtorch, including its cache; on a CPU {@code bytes}
- * @param failedBytes size of the last failed GPU allocation, or 0
+ * @param failedBytes size of the last failed GPU allocation since {@link #resetPeak}, or 0
  */
 public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long failedBytes) {
 
@@ -26,7 +26,7 @@ public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long 
         return Kernels.number("follow_memory") > 0;
     }
 
-    /** Returns the current memory use; empty if fused operators are not loaded. */
+    /** Returns the memory use; empty without fused operators or, on GPUs, under a profiler. */
     public static Optional<TensorMemory> of(Device device) {
         return ask(device, false);
     }

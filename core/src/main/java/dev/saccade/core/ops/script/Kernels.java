@@ -24,7 +24,7 @@ public final class Kernels {
             Sets.immutableEnumSet(
                     DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT16, DataType.UNKNOWN);
 
-    /** Name of a CPU scalar in scripts. libtorch caches operators without tensor arguments. */
+    /** Name of a CPU scalar in scripts; libtorch caches results of operators without tensors. */
     public static final String TOKEN = "x";
 
     private static final Map<Integer, Boolean> GPUS = new ConcurrentHashMap<>();
@@ -88,7 +88,7 @@ public final class Kernels {
                 && isFusedFor(array);
     }
 
-    /** Returns whether fused products that exist only for float32 on CPUs support an array. */
+    /** Like {@link #isFusedForFloat32OnCpu}, for matrix products; false with 16-bit autocast. */
     public static boolean isFusedForFloat32ProductsOnCpu(NDArray array) {
         return isFusedForFloat32OnCpu(array)
                 && Autocast.precision(array.getDevice()) == Precision.FLOAT32;

@@ -25,7 +25,7 @@ import java.util.function.Supplier;
  */
 public final class OperatorLibrary {
 
-    /** Java property that disables the operators of all libraries. */
+    /** System property; {@code portable} disables the operators of all libraries. */
     public static final String PROPERTY = "saccade.kernels";
 
     private static final Logger LOG = LoggerFactory.getLogger(OperatorLibrary.class);
@@ -100,7 +100,7 @@ public final class OperatorLibrary {
         return !FORCE_PORTABLE.get() && status().loaded();
     }
 
-    /** Runs {@code body} without fused operators in this thread, for comparisons. */
+    /** Runs {@code body} without fused operators in this thread. */
     public static <T> T callPortable(Supplier<T> body) {
         return ThreadLocals.call(FORCE_PORTABLE, true, body);
     }

@@ -32,7 +32,7 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * An operator written in TorchScript: any ATen operator, differentiable, without a native compiler.
+ * An operator written in TorchScript, which can use all ATen operators and is differentiable.
  *
  * <p>Scripts are loaded through DJL and run in any thread and on any device. A call costs about 10
  * µs, so combine small steps in a script and write constants into its text.

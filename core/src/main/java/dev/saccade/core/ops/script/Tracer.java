@@ -47,9 +47,7 @@ public final class Tracer {
      */
     public record Recording(String json, NDList constants) {}
 
-    /**
-     * Returns whether this thread is recorded. No operator may then be skipped because of a size.
-     */
+    /** Returns whether this thread is recorded. If so, do not skip operators because of a size. */
     public static boolean isRecording() {
         return RECORDING.get();
     }

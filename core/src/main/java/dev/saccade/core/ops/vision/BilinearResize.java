@@ -103,7 +103,7 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
     /**
      * Computes a part of the output.
      *
-     * @param x {@code [rows.last - rows.first, columns.last - columns.first, K]} of the input
+     * @param x crop of the input, {@code [rows.last - rows.first, columns.last - columns.first, K]}
      * @return {@code [output rows, output columns, K]}
      */
     public static NDArray part(NDArray x, Band rows, Band columns) {

@@ -29,7 +29,7 @@ public final class Interpolation {
         return resize(x, x, 2, 2, "bilinear", alignCorners);
     }
 
-    /** Returns the sum of the fine map and the coarse map, resized bilinearly to the fine size. */
+    /** Returns {@code fine} plus {@code coarse} resized bilinearly to the size of {@code fine}. */
     public static NDArray upsampleAdd(NDArray fine, NDArray coarse, boolean alignCorners) {
         return resizeTo(fine, coarse, alignCorners).addi(fine);
     }

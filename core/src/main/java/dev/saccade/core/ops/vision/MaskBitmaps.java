@@ -19,7 +19,7 @@ import java.util.stream.LongStream;
  * Masks as bitmaps on a device. Only the start and end positions of runs are transferred; the
  * device decodes them to bitmaps.
  *
- * @param bitmaps {@code [G, H, W]} uint8: 0 or 1, each mask at the top left
+ * @param bitmaps {@code [G, H, W]} uint8: 0 or 1; mask g is at the top left of bitmap g
  * @param sizes {@code [G, 2]} int64: height and width of each mask
  */
 record MaskBitmaps(NDArray bitmaps, NDArray sizes) {

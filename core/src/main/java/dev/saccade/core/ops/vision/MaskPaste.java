@@ -6,9 +6,9 @@ import dev.saccade.core.structures.RunBuilder;
 import dev.saccade.core.structures.Size;
 
 /**
- * Pastes mask probabilities into their box like mmdetection's {@code _do_paste_mask} on CPUs.
- * Interpolates bilinearly at pixel centers with zero padding, from one pixel before the box to one
- * after it.
+ * Pastes the mask probabilities of a box into an image, like mmdetection's {@code _do_paste_mask}
+ * on CPUs. Interpolates bilinearly at pixel centers with zero padding, from one pixel before the
+ * box to one after it.
  *
  * <p>Works column by column and stores only runs at image size.
  */
@@ -22,7 +22,7 @@ public final class MaskPaste {
     private final Axis y;
 
     /**
-     * Prepares mask {@code i}.
+     * Prepares the mask of box {@code i}.
      *
      * @param maps {@code [N * side * side]} probabilities, row-major
      * @param boxes {@code [N]} in pixels of the canvas
@@ -90,7 +90,7 @@ public final class MaskPaste {
         return inside ? map[first + row * side + column] : 0;
     }
 
-    /** Interpolation of the pixels along one axis, from {@code start} on, between two cells. */
+    /** Lower cell and weights of each pixel along an axis, from pixel {@code start} on. */
     @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
     private record Axis(int start, int[] low, float[] near, float[] far) {
 
@@ -105,7 +105,7 @@ public final class MaskPaste {
             return axis;
         }
 
-        /** Sets the cells of a pixel; its position is -1 and 1 at the edges of the box. */
+        /** Sets the cell and weights of a pixel; {@code position} is -1 to 1 in the box. */
         private void place(int i, float position, int side) {
             // In a box without extent, every pixel is at the center.
             float u = Float.isInfinite(position) ? 0 : position;

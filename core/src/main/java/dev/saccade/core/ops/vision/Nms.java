@@ -35,7 +35,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
     /** A threshold that every finite score exceeds. */
     public static final double ANY_SCORE = -Float.MAX_VALUE;
 
-    /** On a CPU, the operator sorts the boxes; elsewhere, the script does, with low scores last. */
+    /** With dynamic shapes, the operator sorts the boxes; otherwise the script, low scores last. */
     private static final ScriptTemplate FUSED =
             ScriptTemplate.of(
                     "(boxes: Tensor, scores: Tensor, groups: Tensor, most: Tensor)"

@@ -70,9 +70,9 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
     /**
      * Pools each region from one level.
      *
-     * @param features maps {@code [N, C, H_l, W_l]}; all of them get gradients
+     * @param features maps {@code [N, C, H_l, W_l]}; only the first {@code strides.size()} are used
      * @param strides stride of each level in pixels
-     * @param rois {@code [R]} regions; empty ones or those outside the image give 0
+     * @param rois {@code [R]} regions; regions outside the image and, if aligned, empty ones give 0
      * @param levels {@code [R]} integers: level of each region
      * @return {@code [R, C, output]} in channels-last format, in the order of the regions
      */
