@@ -81,7 +81,7 @@ public record ClassMap(LabelMap labels, List<String> classes) {
     }
 
     /**
-     * Returns the mask of a class; empty if the class does not occur; throws if the name is
+     * Returns the mask of a class, empty if the class does not occur. Throws if the name is
      * unknown.
      */
     public Rle mask(String name) {

@@ -82,9 +82,9 @@ public final class DetectionModel extends Model<Instances> {
     /**
      * {@inheritDoc}
      *
-     * <p>As in mmdetection, predictions for a single augmentation are not merged. Two-stage heads
-     * process every augmentation twice, so all feature pyramids stay in memory, each 92 MB for 800
-     * x 1344 with 256 channels from stride 4.
+     * <p>As in mmdetection, a single augmentation is predicted like an image without augmentation.
+     * Two-stage heads process every augmentation twice, so all feature pyramids stay in memory,
+     * each 92 MB for 800 x 1344 with 256 channels from stride 4.
      */
     @Override
     Instances inferenceAugmented(List<ImageBatch> batches) {

@@ -212,7 +212,7 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
                 checkpoint, this, new ClassLayers(classes, theirs, rowsPerClass()));
     }
 
-    /** Returns the number of rows per class of each parameter with class rows. */
+    /** Returns the rows per class of each parameter that grows with the number of classes. */
     private Map<String, Integer> rowsPerClass() {
         Map<String, Parameter> more =
                 config.build(Collections.nCopies(classes.size() + 1, "class")).namedParameters();

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The {@code model} section of a config. The head determines whether it is a {@link DetectionModel}
- * or a {@link SegmentationModel}.
+ * The {@code model} section of a config. The head determines whether the model is a {@link
+ * DetectionModel} or a {@link SegmentationModel}.
  *
  * @param auxiliaryHead segmentation only: second head used only in training
  * @param slidingWindow segmentation only: sliding windows for inference; by default the whole image

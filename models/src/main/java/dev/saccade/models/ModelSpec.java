@@ -54,7 +54,6 @@ public record ModelSpec(
         this(model, transforms, NamedAugmentations.NONE, classes, Precision.FLOAT32);
     }
 
-    /** Returns a copy with another precision. */
     public ModelSpec withPrecision(Precision other) {
         return new ModelSpec(model, transforms, tta, classes, other);
     }
@@ -84,7 +83,7 @@ public record ModelSpec(
      * Reads the model description from checkpoint metadata; {@code source} names the file in
      * messages.
      *
-     * @throws SaccadeException of kind user, if there is none, as in official checkpoints
+     * @throws SaccadeException of kind user, if there is no description, as in third-party weights
      */
     public static ModelSpec fromMetadata(Map<String, String> metadata, String source) {
         return find(metadata, source)

@@ -44,7 +44,7 @@ public record ModelSummary(
         List<String> features,
         long peakMemoryMiB) {
 
-    /** Returns the summary of a new model after predicting one image on the CPU. */
+    /** Builds a model, predicts one image on the CPU, and returns the summary. */
     public static ModelSummary measure(String name, ModelConfig config, Size size, int classes) {
         Model<?> model = config.build(Collections.nCopies(classes, "class"));
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {

@@ -43,7 +43,7 @@ public record ScoreThresholds(double overall, Map<String, Double> perClass) {
         return new ScoreThresholds(score, Map.of());
     }
 
-    /** Returns thresholds with the overall threshold for all classes. */
+    /** Returns a copy that applies the overall threshold to all classes. */
     public ScoreThresholds uniform() {
         return of(overall);
     }

@@ -137,7 +137,7 @@ public final class SegmentationModel extends Model<LabelMap> {
         return labels(maps);
     }
 
-    /** Predicts with another runtime; {@code network} maps an image to {@code [1, K, h, w]}. */
+    /** Predicts with another runtime; {@code network} returns logits {@code [1, K, h, w]}. */
     public List<LabelMap> predict(ImageBatch batch, UnaryOperator<NDArray> network) {
         return withoutGradients(() -> inference(batch, network));
     }

@@ -8,12 +8,12 @@ import dev.saccade.config.ConfigNode;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Reads model descriptions of earlier checkpoints, in which some keys have other names. */
+/** Reads model descriptions of earlier versions, in which some keys have other names. */
 final class StoredSpec {
 
     private static final String ROOT = "";
 
-    /** Current keys by type of the section (or its key if it has no type) and earlier key. */
+    /** Current keys by section type (or section key, if it has no type) and earlier key. */
     private static final Table<String, String, String> RENAMED =
             ImmutableTable.<String, String, String>builder()
                     .put(ROOT, "views", "tta")
@@ -37,7 +37,7 @@ final class StoredSpec {
         return new ConfigNode.Mapping(entries, stored.origin());
     }
 
-    /** Returns augmentations by name; an unnamed one becomes {@code multi_scale}. Null if none. */
+    /** Returns named augmentations, or null if none; the default name is {@code multi_scale}. */
     private static ConfigNode named(ConfigNode tta) {
         if (tta instanceof ConfigNode.Null) {
             return null;

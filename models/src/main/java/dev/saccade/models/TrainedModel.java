@@ -71,7 +71,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         this.reader = new InferenceReader(pipelines(), tiles);
     }
 
-    /** Returns the transforms of each test-time augmentation. */
+    /** Returns the transforms of each test-time augmentation; one list without augmentation. */
     public final List<List<Transform>> pipelines() {
         try {
             return tta.map(augmentation -> augmentation.pipelines(spec.transforms()))
@@ -205,8 +205,8 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /**
-     * Predicts each image. Images of equal padded size without test-time augmentation form one
-     * batch, which is faster for small images but changes the rounding.
+     * Predicts each image. If all have the same padded size and no test-time augmentation, they are
+     * one batch, which is faster for small images but changes the rounding.
      */
     public final List<P> predict(List<InferenceInput> images) {
         boolean augmented = images.stream().anyMatch(image -> image.batches().size() > 1);

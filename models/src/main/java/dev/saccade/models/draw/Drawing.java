@@ -40,7 +40,6 @@ import java.util.function.Function;
  */
 public final class Drawing {
 
-    /** The supported extensions. */
     private static final List<String> FORMATS =
             List.of(".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff");
 

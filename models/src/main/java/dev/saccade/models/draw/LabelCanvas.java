@@ -125,7 +125,7 @@ public final class LabelCanvas {
         return picture;
     }
 
-    /** Returns the width of an entry: color patch, name and spacing. */
+    /** Returns the width of a legend entry: color patch, name and spacing. */
     private int entryWidth(int label) {
         return (int) Math.ceil(style.size(name(label)).width) + 3 * unit;
     }

@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Places each name at its box so that it hides no other names and few objects. */
+/** Places each name at its box where it hides as little as possible of names and objects. */
 public final class LabelLayout {
 
     /** Cost of hiding a name, relative to hiding a whole object. */
@@ -24,7 +24,7 @@ public final class LabelLayout {
         this.objects = objects;
     }
 
-    /** Position of a name in pixels. */
+    /** Position and size of a name in pixels. */
     public record Place(double left, double top, double width, double height) {
 
         private double shared(double x1, double y1, double x2, double y2) {

@@ -52,7 +52,7 @@ public final class ObjectCanvas {
     }
 
     /**
-     * Draws objects on an image, [H, W, 3] BGR uint8, in place; higher scores are on top.
+     * Draws objects on an image, [H, W, 3] BGR uint8, in place; the first object is on top.
      *
      * @param labels whether to draw names and scores
      */
@@ -112,7 +112,6 @@ public final class ObjectCanvas {
         return (MIN_EDGE + edge - 1) / edge;
     }
 
-    /** Blends masks and their outlines into the image. */
     private void masks(Instances instances, List<Integer> order) {
         if (!instances.hasMasks()) {
             return;
@@ -148,7 +147,7 @@ public final class ObjectCanvas {
         Imgproc.rectangle(image, from, to, color, line, Imgproc.LINE_AA);
     }
 
-    /** Draws names; names with the highest scores are placed first and drawn on top. */
+    /** Draws names; the name of the first object is placed first and drawn on top. */
     private void labels(Instances instances, List<String> classes) {
         LabelLayout layout =
                 new LabelLayout(new Size(image.rows(), image.cols()), instances.boxes());

@@ -22,12 +22,11 @@ record TextStyle(double scale, int line) {
     private static final double TEXT_HEIGHT_PER_EDGE = 0.02;
     private static final double TEXT_HEIGHT_PER_OBJECT = 0.11;
 
-    /** Returns the text style for an image size. */
     static TextStyle of(Size picture) {
         return ofHeight(heightOn(picture));
     }
 
-    /** Returns the text style for an image size, limited by the median object size. */
+    /** Returns the text style for an image, limited by the median object size. */
     static TextStyle of(Size picture, Boxes objects) {
         double most = TEXT_HEIGHT_PER_OBJECT * medianEdge(objects).orElse(Double.MAX_VALUE);
         return ofHeight(Math.min(heightOn(picture), most));

@@ -81,7 +81,6 @@ public record ScoreMap(
         return tiles.apply(tile);
     }
 
-    /** Closes the source arrays. */
     @Override
     public void close() {
         free.run();

@@ -12,7 +12,7 @@ import java.util.function.UnaryOperator;
  * Segmentation inference as in mmsegmentation: logits are resized to the input size, then to the
  * requested size.
  *
- * @param network {@code [1, 3, H, W]} to {@code [1, K, h, w]}
+ * @param network maps pixels {@code [1, 3, H, W]} to logits {@code [1, K, h, w]}
  */
 public record SegmentationInference(UnaryOperator<NDArray> network, boolean alignCorners) {
 
@@ -23,8 +23,8 @@ public record SegmentationInference(UnaryOperator<NDArray> network, boolean alig
 
     /**
      * Returns the mean logits over sliding windows of an image {@code [1, 3, H, W]}, at target
-     * size. Closing them closes the image. A window is computed when a tile in its rows is
-     * requested.
+     * size. Closing the result closes the image. A window is computed when a tile that overlaps it
+     * is requested.
      */
     public ScoreMap sliding(NDArray pixels, SlidingWindow window, int numClasses, Size target) {
         NDManager manager = pixels.getManager();

@@ -54,7 +54,6 @@ public final class TiledLabels {
         return next == null ? edge : middle(start, next, length);
     }
 
-    /** Returns the middle of the overlap of two tiles. */
     private static int middle(int start, int next, int length) {
         return (start + length + next) / 2;
     }

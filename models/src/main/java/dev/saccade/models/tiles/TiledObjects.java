@@ -22,16 +22,16 @@ import java.util.stream.IntStream;
  *
  * <p>An object is <em>cut</em> if its box ends at a tile border inside the image. Two boxes are the
  * same object if they have the same class, come from different tiles, and have an IoU of at least
- * {@link #MIN_IOU} within the overlap of both tiles. So two halves of an object are merged however
- * small the overlap is, while touching or nested objects stay apart. {@code sahi} compares the
- * intersection with the smaller box instead (GREEDYNMM by IOS), which merges nested objects and
- * misses halves.
+ * {@link #MIN_IOU}, computed within the overlap of both tiles if a box is cut. So two halves of an
+ * object are merged however small the overlap is, while touching or nested objects stay apart.
+ * {@code sahi} compares the intersection with the smaller box instead (GREEDYNMM by IOS), which
+ * merges nested objects and misses halves.
  *
  * <ol>
  *   <li>Remove a cut object if another tile contains its whole box and more.
  *   <li>Of equal uncut objects, keep the one with the highest score.
- *   <li>Remove cut objects that are part of an uncut one.
- *   <li>Join the remaining parts: bounding box, union of masks, highest score.
+ *   <li>Remove cut objects that are part of an uncut object, which gets the higher score.
+ *   <li>Join the remaining cut objects: bounding box, union of masks, highest score.
  * </ol>
  *
  * <p>Objects of the same tile are not compared, as NMS has already merged them.
@@ -43,7 +43,10 @@ public final class TiledObjects {
     /** Maximum distance of a cut box from the tile border; predicted boxes are not exact. */
     private static final double CUT_DISTANCE = 1.0 / 64;
 
-    /** Limit of margins; larger than {@link #CUT_DISTANCE}, or both tiles might drop an object. */
+    /**
+     * Upper limit of {@link #margins}. Larger than {@link #CUT_DISTANCE}; otherwise two tiles might
+     * each drop their box of the same object.
+     */
     private static final double MARGIN = 2 * CUT_DISTANCE;
 
     private final Size image;
@@ -55,7 +58,7 @@ public final class TiledObjects {
         this.image = image;
     }
 
-    /** An object in image coordinates. */
+    /** An object in image coordinates: prediction {@code at} of {@code origin}. */
     private record Found(
             int tile,
             int label,
@@ -163,7 +166,7 @@ public final class TiledObjects {
         return instances(groups.stream().filter(group -> !group.isMerged()).toList());
     }
 
-    /** Returns the overlapping tiles of each tile. */
+    /** Returns the indices of the tiles that overlap each tile. */
     private List<int[]> neighbors() {
         return IntStream.range(0, tiles.size())
                 .mapToObj(
@@ -204,7 +207,7 @@ public final class TiledObjects {
                         >= MIN_IOU * area(object.box());
     }
 
-    /** Returns the IoU, within the overlap of the tiles if either is cut; 0 if classes differ. */
+    /** Returns the IoU, within the overlap of the tiles if a box is cut; 0 if classes differ. */
     private double iou(Found first, Found second) {
         if (first.label() != second.label()) {
             return 0;
@@ -216,7 +219,7 @@ public final class TiledObjects {
                 : iou(first.box(), second.box());
     }
 
-    /** Two parts that may belong to one object, and their IoU. */
+    /** Two cut boxes that may belong to one object, and their IoU. */
     private record Pair(Group first, Group second, double iou) {}
 
     private void join(List<Group> parts, List<int[]> neighbors) {
@@ -268,7 +271,7 @@ public final class TiledObjects {
         return object.origin().mask(object.at()).place(tile.top(), tile.left(), image);
     }
 
-    /** Parts of one object, merged so far. */
+    /** An uncut object, or the cut boxes of one object, joined so far. */
     private static final class Group {
 
         private final List<Found> members = new ArrayList<>();

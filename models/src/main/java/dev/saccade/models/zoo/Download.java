@@ -114,7 +114,7 @@ final class Download {
                         .build();
     }
 
-    /** Deletes a partial download. */
+    /** Deletes a partial download and its {@link #version} file. */
     static void deletePartial(Path part) {
         try {
             Files.deleteIfExists(part);
@@ -211,7 +211,7 @@ final class Download {
                 () -> client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream()));
     }
 
-    /** Returns the result of a request; all failures become a {@link ServerException}. */
+    /** Returns a request's result; failures except interrupts throw {@link ServerException}. */
     private <T> T execute(Callable<T> request) throws ServerException {
         try {
             return request.call();
@@ -247,7 +247,7 @@ final class Download {
         }
     }
 
-    /** Appends a response body at a position. */
+    /** Truncates the file to {@code start} bytes and appends a response body. */
     private void receive(InputStream body, long start, long total) throws IOException {
         long limit = total < 0 ? check.maxSize() : total;
         long position = start;

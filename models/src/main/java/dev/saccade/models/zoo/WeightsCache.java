@@ -26,7 +26,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Cache folder of published weights. Incomplete files are {@code NAME.part}, locked by one process.
+ * Cache folder of published weights. Incomplete files are named {@code NAME.part}; a lock file
+ * prevents parallel downloads of a file.
  */
 final class WeightsCache {
 
@@ -44,7 +45,6 @@ final class WeightsCache {
         this.folder = folder;
     }
 
-    /** Returns the cache of the current user. */
     static WeightsCache forUser() {
         Optional<Path> named = setting(CACHE).map(folder -> path(CACHE, folder));
         return new WeightsCache(named.orElseGet(WeightsCache::userCache).resolve("weights"));
@@ -210,7 +210,6 @@ final class WeightsCache {
         return channel.lock();
     }
 
-    /** Returns the reason of an I/O error. */
     static String reason(IOException e) {
         if (e instanceof AccessDeniedException) {
             return "permission denied";

@@ -63,7 +63,7 @@ public final class Zoo {
                         papers.published(source, name));
     }
 
-    /** Returns all recipes, sorted by task and family. */
+    /** Returns all recipes, grouped by task and head. */
     public Collection<Recipe> recipes() {
         return recipes.values();
     }
