@@ -21,7 +21,7 @@ import java.util.Optional;
  * Largest batch of a training step that fits into the memory of a device.
  *
  * @param images largest batch size; 0 if one image does not fit
- * @param tried largest batch size that was tried; larger values of {@code images} are extrapolated
+ * @param tried largest batch size that ran; larger values of {@code images} are extrapolated
  * @param peakBytes peak tensor memory with {@code images}, measured or extrapolated
  * @param usableBytes free memory minus a reserve
  */

@@ -23,7 +23,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Prints invalid arguments, with hints for terms of other toolkits. */
+/** Prints errors in arguments, with hints for terms of other toolkits. */
 final class UsageError {
 
     private UsageError() {}

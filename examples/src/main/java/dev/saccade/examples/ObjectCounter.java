@@ -43,7 +43,7 @@ public final class ObjectCounter {
         }
     }
 
-    /** Writes the number of objects of each class per frame of a video or folder, as CSV. */
+    /** Writes the number of objects per class in each video frame or image of a folder, as CSV. */
     public static void count(Detector detector, Path frames, double minScore, PrintStream table)
             throws IOException {
         ObjectCounter counter = new ObjectCounter(detector, minScore, table);

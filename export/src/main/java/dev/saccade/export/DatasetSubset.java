@@ -27,7 +27,7 @@ record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> ima
         return new DatasetSubset(dataset, indices, indices.stream().map(dataset::image).toList());
     }
 
-    /** Returns the first {@code count} images, or with {@code size}, those of this input size. */
+    /** Returns the first {@code count} images of input size {@code size}; of any size if empty. */
     static DatasetSubset first(
             Dataset dataset,
             ModelSpec spec,

@@ -27,7 +27,7 @@ record LayerSearch(ModelExport export, ExportFormat format) {
     private static final Set<String> SELECTING = Set.of("aten::topk", Graph.NMS);
     private static final int AT_ONCE = 40;
 
-    /** Returns name, latest weight and deviation of the first operator above the limit. */
+    /** Describes the first operator above the limit: name, last weight used, and deviation. */
     Optional<String> find(NDList inputs, double limit) {
         Graph rerecorded = export.settings().recorder().record(inputs.get(0).getShape());
         Set<Value> recorded = Set.copyOf(rerecorded.results());

@@ -46,7 +46,7 @@ final class TorchScriptCode {
         return node.name().equals(Graph.NMS) || node.name().equals(Graph.ROI_ALIGN);
     }
 
-    /** Returns the lines; the last encloses the outputs in {@code open} and {@code close}. */
+    /** Returns the lines; the last one returns outputs between {@code open} and {@code close}. */
     String body(String open, String close) {
         List<String> lines = new ArrayList<>();
         for (Node node : graph.nodes()) {

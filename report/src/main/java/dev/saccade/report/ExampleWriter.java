@@ -63,7 +63,7 @@ final class ExampleWriter {
         out.close();
     }
 
-    /** Lists the box styles, and the colors of classes with masks. */
+    /** Lists the box styles of a detector, and the colors of classes drawn as masks or regions. */
     private void writeLegend() {
         if (!isSegmentation) {
             out.open("ul", "class", "legend marks");

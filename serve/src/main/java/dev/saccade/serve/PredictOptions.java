@@ -20,7 +20,7 @@ record PredictOptions(ScoreThresholds scores, MaskFormat masks, boolean png) {
 
     private static final Set<String> KNOWN = Set.of("score", "masks");
 
-    /** Parses the query and the header {@code Accept}; the error lists all invalid values. */
+    /** Parses the query and the header {@code Accept}; the error lists all invalid parameters. */
     static PredictOptions of(Request request, double defaultScore, TrainedModel<?> model) {
         boolean segments = ModelInfo.segments(model);
         Fields query = query(request);

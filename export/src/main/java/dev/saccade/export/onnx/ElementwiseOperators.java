@@ -8,7 +8,7 @@ import com.google.common.collect.Maps;
 
 import dev.saccade.export.Graph.Argument;
 
-/** Element-wise operators. */
+/** Element-wise operators, matrix products and embedding. */
 final class ElementwiseOperators {
 
     /** ONNX operators with the same inputs, by libtorch operator. */

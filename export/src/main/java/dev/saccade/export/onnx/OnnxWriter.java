@@ -122,7 +122,7 @@ public final class OnnxWriter {
         return names.get(value);
     }
 
-    /** Returns the length of a list of tensors, which only the unpacking operator knows. */
+    /** Returns the length of a list of tensors, known from the operator that unpacks the list. */
     int parts(Value list) {
         return source.nodes().stream()
                 .filter(node -> node.inputs().anyMatch(list::equals))

@@ -45,7 +45,7 @@ public record ModelEvaluation(
     /**
      * Evaluation settings.
      *
-     * @param evaluators additional evaluators; may include the settings of the standard one
+     * @param evaluators configs of additional evaluators and, optionally, of the standard one
      * @param workers number of threads that read images, and of threads that evaluate
      * @param score minimum score of the confusion matrix, and of the report if none is recommended
      * @param boxAreas whether box areas decide if a mask is small, medium or large
