@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  * <p>The ring wraps around the map. The original builds it from four copies of the map, shifted by
  * {@code expand} along both diagonals. If the window is wider than {@code 2 expand}, copies
  * overlap: the tokens in the middle of each side of the ring count twice, with different biases. If
- * it is narrower, the tokens between two copies are missing.
+ * the window is narrower, the tokens between two copies are missing.
  *
  * @param window tokens along a side of a window
  * @param shift cyclic shift of the windows, less than {@code window}
