@@ -11,7 +11,7 @@ import java.nio.BufferUnderflowException;
 import java.nio.file.Path;
 import java.util.function.Supplier;
 
-/** Thrown by readers that do not know the file name. */
+/** Thrown for malformed files by readers that do not know the file name. */
 public final class MalformedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -180,7 +180,7 @@ public final class Tensor {
         return (short) (sign | (((exponent + 14) << 10) + steps));
     }
 
-    /** Returns a tensor of shape {@code other} with the elements at row-major {@code places}. */
+    /** Returns the elements at row-major {@code places} as a tensor of shape {@code other}. */
     public Tensor gather(Shape other, int[] places) {
         ByteBuffer from = data();
         ByteBuffer to = ByteBuffer.allocate(places.length * type.bytes());

@@ -79,7 +79,7 @@ final class Binding {
     }
 
     /**
-     * Converts the default of a record component; empty if it is a record with required settings.
+     * Converts the default {@code node}; empty if it is a record with required settings.
      *
      * @param fallback defaults of nested settings that {@code node} omits
      */
@@ -241,7 +241,7 @@ final class Binding {
         return created.flatMap(value -> checkType(value, node, site));
     }
 
-    /** Returns the defaults of the setting or of the selected variant; empty if it is unknown. */
+    /** Returns the defaults of the setting or selected variant; empty if the variant is unknown. */
     private Optional<Defaults> defaults(
             Class<? extends Record> type, ConfigNode.Mapping node, Site site) {
         Map<String, Defaults> variants = Defaults.variants(type);

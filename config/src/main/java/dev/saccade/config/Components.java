@@ -73,7 +73,7 @@ final class Components {
         return name.value();
     }
 
-    /** Returns the user error for a component that cannot be loaded; prefers a cause's message. */
+    /** Returns a user error with the message of a causing {@link SaccadeException}, if any. */
     static SaccadeException unloadable(Error error) {
         for (Throwable cause : Throwables.getCausalChain(error)) {
             if (cause instanceof SaccadeException) {

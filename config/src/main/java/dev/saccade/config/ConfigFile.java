@@ -33,7 +33,6 @@ import java.util.stream.Collectors;
  */
 public final class ConfigFile {
 
-    /** Larger files are rejected. */
     static final int MAX_BYTES = 1 << 20;
 
     private static final String BASE = "base";

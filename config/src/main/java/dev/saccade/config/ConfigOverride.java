@@ -42,7 +42,7 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
     /**
      * Returns a config with this override.
      *
-     * @param defaults adds the defaults to a valid config; used if the config omits the list
+     * @param defaults adds the defaults to a valid config; used if the config omits an item's list
      * @throws SaccadeException of kind user if a list has no such item
      */
     ConfigNode.Mapping applyTo(

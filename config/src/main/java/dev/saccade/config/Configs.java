@@ -27,7 +27,7 @@ import java.util.Optional;
  */
 public final class Configs {
 
-    /** Origin that messages name for settings passed by a program. */
+    /** Origin of settings passed by a program, shown in messages. */
     private static final Origin SETTINGS = new Origin("settings", 0, 0);
 
     private Configs() {}
@@ -144,8 +144,9 @@ public final class Configs {
     }
 
     /**
-     * Returns the variants of a component by name: {@code swin_tiny}, or the plain variant name if
-     * no key selects it ({@code resnet50}). Without variants, returns the default under its type.
+     * Returns the variants of a component by name: {@code swin_tiny}, or only the variant name
+     * ({@code resnet50}) if the record has no setting {@code variant}. Without variants, returns
+     * the default component by its type.
      */
     public static <P extends ComponentConfig> Map<String, P> variants(Class<? extends P> family) {
         Class<? extends Record> type = family.asSubclass(Record.class);

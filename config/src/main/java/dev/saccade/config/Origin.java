@@ -9,7 +9,6 @@ package dev.saccade.config;
  */
 public record Origin(String source, int line, int column) {
 
-    /** Origin of default values. */
     public static final Origin DEFAULT = new Origin("default", 0, 0);
 
     /** Returns {@code source:line}, which editors and terminals turn into a link. */

@@ -58,7 +58,7 @@ public final class DatasetInference {
                         (long) dataset.size() * rank, ranks.worldSize(), RoundingMode.CEILING));
     }
 
-    /** Runs a trained model; {@code progress} receives the number of predicted images. */
+    /** Runs a trained model; {@code progress} receives the number of images predicted so far. */
     public <P> void run(TrainedModel<P> model, Evaluator<P> evaluator, IntConsumer progress) {
         requireClasses(model);
         run(model.reader(), model::predict, evaluator, progress);

@@ -71,10 +71,7 @@ final class Pickle {
         this.globals = new PickleGlobals(in.limit());
     }
 
-    /**
-     * Reads the pickle at the buffer's position and advances it; {@code storages} maps persistent
-     * ids.
-     */
+    /** Reads a pickle and advances the buffer; {@code storages} maps persistent ids to storages. */
     static Object read(ByteBuffer in, Function<Tuple, Object> storages) {
         Pickle pickle = new Pickle(in.order(ByteOrder.LITTLE_ENDIAN), storages);
         try {
@@ -217,7 +214,7 @@ final class Pickle {
         }
     }
 
-    @SuppressWarnings("unchecked") // lists and maps are created only in this class, with objects
+    @SuppressWarnings("unchecked") // every list of a pickle is a List<Object>
     private static List<Object> list(Object value) {
         return (List<Object>) value;
     }

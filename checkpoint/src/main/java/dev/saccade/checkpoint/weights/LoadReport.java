@@ -33,7 +33,7 @@ public record LoadReport(
     public enum Status {
         /** Loaded parameter. */
         LOADED,
-        /** Loaded position table that was interpolated. */
+        /** Interpolated position table; also {@link #LOADED}. */
         RESIZED,
         /** Parameter with rows for other classes; stays as initialized. */
         REINITIALIZED,

@@ -136,8 +136,8 @@ public final class Naming {
     }
 
     /**
-     * Converts a checkpoint from Saccade's names; adds the index tables that the Python classes
-     * store.
+     * Converts a checkpoint from Saccade's names to this library's names; adds the index tables
+     * that the Python classes store.
      *
      * @throws SaccadeException of kind user, if the library has no names for the model
      */

@@ -17,7 +17,7 @@ import dev.saccade.core.nn.Module;
  */
 public final class Weights {
 
-    /** Minimum {@link LoadReport#ratio}; a lower ratio means that the model is another one. */
+    /** Minimum {@link LoadReport#ratio}; below it, the checkpoint belongs to another model. */
     private static final double MIN_RATIO = 0.5;
 
     private Weights() {}

@@ -19,12 +19,12 @@ final class Accumulator {
     private final MetricArray recall;
     private final MetricArray scores;
 
-    /** Slots of the class by descending score; only the first {@code count} are used. */
+    /** Slots of detections by descending score; only the first {@code count} are used. */
     private int[] slots;
 
     private int count;
 
-    /** Rank by score of each detection within its image; index 0 is slot {@code firstSlot}. */
+    /** Rank by score within the image of the detection in slot {@code firstSlot} + index. */
     private int[] ranks;
 
     private int firstSlot;

@@ -158,7 +158,7 @@ public final class CocoDetections {
         return masks.size() == size();
     }
 
-    /** Returns detections of one image as instances with float32 boxes and scores. */
+    /** Returns the detections at these indices as instances with float32 boxes and scores. */
     public Instances instances(int... ofImage) {
         float[] corners = new float[4 * ofImage.length];
         float[] confidences = new float[ofImage.length];

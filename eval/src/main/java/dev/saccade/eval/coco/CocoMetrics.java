@@ -48,7 +48,7 @@ public final class CocoMetrics {
      * Computes the metrics of detections; the result does not depend on {@code threads}.
      *
      * @throws SaccadeException if the data set has no classes, or if a detection has an unknown
-     *     image or class, or a missing mask or one of the wrong size
+     *     image or class, lacks a mask, or has a mask of the wrong size
      */
     public static CocoMetrics compute(
             GroundTruth groundTruth,
@@ -173,7 +173,7 @@ public final class CocoMetrics {
                 ap(ALL, k, AreaRange.LARGE));
     }
 
-    /** Returns the precision-recall curves of classes with objects, at an IoU threshold index. */
+    /** Returns the curves of classes with objects; {@code t} as in {@link #ap(int, AreaRange)}. */
     public List<PrecisionRecallCurve> curves(int t) {
         return IntStream.range(0, classes.size())
                 .filter(k -> matches.countObjects(k, AreaRange.ALL) > 0)
@@ -198,7 +198,7 @@ public final class CocoMetrics {
         return matches.matchStatuses();
     }
 
-    /** Returns true and false positives at IoU 0.50 by minimum score. */
+    /** Returns true and false positives of each class at IoU 0.50 by minimum score. */
     public ScoreCurves scoreCurves() {
         CocoDetections detections = matches.detections;
         return ScoreCurves.count(

@@ -46,7 +46,7 @@ public record CocoParameters(
                 OFFICIAL_LIMITS);
     }
 
-    /** Returns COCO's official parameters: at most 1, 10 and 100 detections. */
+    /** Returns COCO's official parameters, with limits of 1, 10 and 100 detections. */
     public static CocoParameters official(IouType iouType) {
         return new CocoParameters(iouType, iouType, OFFICIAL_LIMITS, true);
     }

@@ -96,7 +96,7 @@ final class Matches {
         return !groundTruth.crowd(object) && area.contains(groundTruth.object(object).area());
     }
 
-    /** Returns the number of objects of a class that count. */
+    /** Returns the number of objects of a class that count for recall. */
     int countObjects(int label, AreaRange area) {
         int end = objectCells.first(firstCell(label + 1));
         return (int)
@@ -115,7 +115,6 @@ final class Matches {
                 : MatchStatus.FALSE_POSITIVE;
     }
 
-    /** Returns the result of each detection at IoU 0.50; ignored if beyond the largest limit. */
     List<MatchStatus> matchStatuses() {
         MatchStatus[] matchStatuses = new MatchStatus[detections.size()];
         int rank = 0;
@@ -146,7 +145,7 @@ final class Matches {
         /** IoU of detection d with object g, at d * objects + g. */
         private double[] ious = new double[256];
 
-        /** Objects of the cell: the first {@code countedObjects} count, the others are ignored. */
+        /** Objects of the cell; those after the first {@code countedObjects} are ignored. */
         private int[] order = new int[16];
 
         private int countedObjects;

@@ -70,7 +70,7 @@ public record ScoreCurves(List<ScoreCurve> classes) {
         return ImmutableIntArray.copyOf(counts);
     }
 
-    /** Returns mean precision, recall and F1 over the classes with objects at each score. */
+    /** Returns precision, recall and F1 at each score, averaged over classes with objects. */
     public List<Point> mean() {
         return IntStream.range(0, ScoreCurve.STEPS + 1).mapToObj(this::mean).toList();
     }

@@ -73,7 +73,7 @@ final class LabelMapResults implements Dataset {
     /**
      * Pairs label maps by relative path; throws without results or if an annotation is missing.
      *
-     * @param reduceZeroLabel whether 0 means no class; by default, if only annotations contain 0
+     * @param reduceZeroLabel whether 0 means no class; if empty, true if only annotations contain 0
      */
     static LabelMapResults find(Path results, Path annotations, Optional<Boolean> reduceZeroLabel) {
         SortedMap<String, Path> found = maps(results);

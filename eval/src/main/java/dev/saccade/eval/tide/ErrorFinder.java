@@ -35,10 +35,10 @@ final class ErrorFinder {
     private final BitSet matched = new BitSet();
     private final DetectionError[] errors;
 
-    /** By detection: unmatched object that it would match with correct class and location. */
+    /** For each detection, the unmatched object it would match with correct class and location. */
     private final int[] targets;
 
-    /** By object: highest-scoring detection with this object in {@code targets}. */
+    /** For each object, the highest-scoring detection with this object in {@code targets}. */
     private final int[] fixers;
 
     ErrorFinder(
@@ -143,7 +143,7 @@ final class ErrorFinder {
         return detections.label(detection) == groundTruth.label(object);
     }
 
-    /** Returns the non-crowd object of a kind with the highest IoU; the first on ties. */
+    /** Returns the non-crowd object with the highest IoU that passes {@code kind}. */
     private int best(int detection, int[] objects, IntPredicate kind) {
         int best = NONE;
         double bestIou = 0;
