@@ -99,7 +99,7 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
         return VALID_MASK.run(scores, counts);
     }
 
-    /** Returns the image index of each row index into the flattened {@code [B * M]} detections. */
+    /** Returns the image index of each detection, given indices into all {@code B * M} rows. */
     public NDArray imageIndices(NDArray indices) {
         return IMAGE_INDICES.run(indices, scores);
     }

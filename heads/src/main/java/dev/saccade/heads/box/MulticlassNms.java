@@ -7,7 +7,7 @@ import dev.saccade.core.components.ComponentConfig;
 /**
  * Selects detections from scored boxes, such as {@code nms: {type: soft_nms, sigma: 0.5}}.
  *
- * <p>Rows without a box have score minus infinity. Arrays are on the device of the features;
+ * <p>Input rows without a box have score minus infinity. Arrays are on the device of the features;
  * reading values on the host waits for the GPU.
  */
 public interface MulticlassNms extends ComponentConfig {

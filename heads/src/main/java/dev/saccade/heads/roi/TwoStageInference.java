@@ -258,7 +258,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         return image.toOriginal(image.fromOriginal(boxes));
     }
 
-    /** Returns the objects of an image with masks, which begin at {@code masks[start]}. */
+    /** Returns an image's objects with masks from the probabilities at {@code masks[start]}. */
     private static Instances withMasks(
             TwoStageHead head,
             Instances objects,

@@ -9,7 +9,7 @@ import java.util.NavigableSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Merges the label maps of tiles; borders are in the middle of each overlap. */
+/** Merges the label maps of tiles. Splits each overlap of two tiles in the middle. */
 public final class TiledLabels {
 
     private final Size image;

@@ -40,7 +40,7 @@ public final class TiledObjects {
 
     private static final double MIN_IOU = 0.5;
 
-    /** Maximum distance of a cut box from the tile border; predicted boxes are not exact. */
+    /** Maximum distance of a cut box from a tile border, in tile sizes; boxes are inexact. */
     private static final double CUT_DISTANCE = 1.0 / 64;
 
     /**

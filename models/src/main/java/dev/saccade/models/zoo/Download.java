@@ -161,7 +161,7 @@ final class Download {
         return part.toFile().length();
     }
 
-    /** Requests the file or its remaining bytes once; false if the download must restart. */
+    /** Requests the missing bytes once. Returns false if the download must restart. */
     private boolean isCompleted() throws IOException {
         long present = present();
         Optional<String> known = present > 0 ? savedVersion() : Optional.empty();

@@ -37,10 +37,10 @@ import java.util.stream.Stream;
  * Weights.initialize(weights.open(weights.fetch((bytes, total) -> {})), model);
  * }</pre>
  *
- * <p>Files are cached in {@code $SACCADE_CACHE/weights}, by default {@code
- * ~/.cache/saccade/weights}. {@code $SACCADE_WEIGHTS}, a folder or HTTP URL with files of the same
- * names, replaces the authors' hosts. Both variables can also be JVM system properties. Only {@link
- * #fetch} downloads.
+ * <p>Files are cached in {@code $SACCADE_CACHE/weights}, by default {@code saccade/weights} in
+ * {@code $XDG_CACHE_HOME} or {@code ~/.cache}. {@code $SACCADE_WEIGHTS}, a folder or HTTP URL with
+ * files of the same names, replaces the authors' hosts. The {@code SACCADE_*} variables can also be
+ * JVM system properties. Only {@link #fetch} downloads.
  */
 public final class PretrainedWeights {
 
