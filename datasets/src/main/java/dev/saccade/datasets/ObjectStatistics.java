@@ -13,7 +13,7 @@ import java.util.Map;
  * Counts of a data set of labeled objects.
  *
  * @param imagesWithoutBoxes images without objects; valid, but not trained on
- * @param objects numbers of annotations, in total and by use in training
+ * @param objects numbers of annotations, in total and of those used in training
  * @param maxObjects largest numbers of usable objects in one image
  * @param boxesPerClass number of annotations of each class, in the order of the labels
  * @param boxesPerSize number of annotations by {@code sqrt(width * height)}, ascending

@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  *
  * @param image {@code [H, W, 3]} BGR, uint8 (float32 in 0..255 after a color transform), neither
  *     normalized nor padded
- * @param info the changes made to the image so far
+ * @param info id, file and sizes of the image, and its scale and flip so far
  * @param targets objects in pixels of the image; masks, if any, have the padded size
  * @param labels label map of the padded size; empty if the data set has none
  * @param normalization applied when the sample is written

@@ -11,8 +11,8 @@ import java.util.List;
 /**
  * Packs outlines into about two bytes per coordinate.
  *
- * <p>COCO writes coordinates with two decimals, so a ring is stored as differences of hundredths if
- * these are exact, and as doubles otherwise.
+ * <p>COCO writes coordinates with two decimals, so a polygon is stored as differences in hundredths
+ * if these are exact, and otherwise as doubles.
  */
 final class SegmentationCodec {
 

@@ -27,7 +27,7 @@ final class DjlTypes {
 
     private DjlTypes() {}
 
-    /** Returns the pixels of an image from either of DJL's image factories. */
+    /** Returns the pixels of an image; supports DJL's image factories for the JDK and OpenCV. */
     static ImageSource image(Image image) {
         Object wrapped = image.getWrappedImage();
         if (wrapped instanceof BufferedImage pixels) {
@@ -50,7 +50,7 @@ final class DjlTypes {
         }
     }
 
-    /** Reads a stream, which the caller closes. */
+    /** Returns the image in a stream, which the caller closes. */
     static ImageSource image(InputStream content) {
         return ImageSource.read("image from a stream", content);
     }

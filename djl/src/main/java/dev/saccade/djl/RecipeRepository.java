@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Lists the recipes for DJL with task, license and published metrics, but no files. */
+/** Lists the recipes for DJL with task, license and published metrics, but without files. */
 final class RecipeRepository extends AbstractRepository {
 
     private static final String VERSION = "0.1.0";

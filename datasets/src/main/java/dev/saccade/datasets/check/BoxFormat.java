@@ -18,8 +18,8 @@ import java.util.stream.Stream;
  *
  * <p>Even in good data sets, some boxes exceed their images, because of rounding, imprecise clicks
  * or objects annotated beyond the border. Another format is therefore only reported in the
- * following cases; corners, centers and swapped boxes only if at least 98 % of them fit in that
- * format:
+ * following cases; corners, centers and swapped values only if at least 98 % of the boxes fit in
+ * that format:
  *
  * <ul>
  *   <li>fractions of the image: at least 98 % of the boxes have no number above 1

@@ -119,7 +119,7 @@ public final class ImageCheck {
         }
     }
 
-    /** Warns if the size cannot show whether labels refer to the upright or the stored image. */
+    /** Warns if the size does not show whether labels refer to the upright or the stored image. */
     private static void warnOfOrientation(ImageHeader header, Consumer<String> warnings) {
         if (header.orientation() != 1 && header.size().equals(header.storedSize())) {
             warnings.accept(

@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Checks a COCO data set in one pass over its annotations and images. */
+/** Checks the annotations, images and label maps of a COCO data set. */
 record CocoCheck(
         Path annotations, Path images, List<String> classes, Optional<LabelMaps> labelMaps) {
 

@@ -17,7 +17,7 @@ import java.nio.file.Path;
 /** The image embedded in a LabelMe file, its {@code imageData}. */
 final class EmbeddedImage {
 
-    /** Base64 length of a 256 MB image. */
+    /** Maximum size of the file: the Base64 length of a 256 MB image. */
     private static final long MAX_BYTES = (1L << 28) / 3 * 4;
 
     private EmbeddedImage() {}

@@ -22,7 +22,7 @@ import java.util.Set;
  */
 final class ObjectBuilder {
 
-    /** Rounding and imprecise clicks may exceed the edge by up to a pixel. */
+    /** Pixels by which boxes may exceed the image without a warning, such as by rounding. */
     private static final double TOLERANCE = 1;
 
     /** Maximum absolute coordinate, beyond the size of any image. */

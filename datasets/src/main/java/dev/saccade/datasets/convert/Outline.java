@@ -4,7 +4,7 @@ import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 
-/** A shape on an image, in pixels from the upper left corner, or in {@link Fractions}. */
+/** A shape in pixels from the upper left corner of the image, except for {@link Fractions}. */
 public sealed interface Outline {
 
     /** Returns the corners, {@code x0, y0, ...}; only for boxes and polygons in pixels. */

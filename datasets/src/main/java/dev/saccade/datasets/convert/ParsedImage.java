@@ -102,7 +102,7 @@ public final class ParsedImage implements Reporter {
         return findings;
     }
 
-    /** Keeps the first 100 findings, and the number of the rest; returns this image. */
+    /** Keeps the first 100 findings by line, and the number of the rest; returns this image. */
     public ParsedImage limitFindings() {
         findings = new ArrayList<>(limited(findings));
         return this;

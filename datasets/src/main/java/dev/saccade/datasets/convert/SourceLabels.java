@@ -50,9 +50,9 @@ public record SourceLabels(
     }
 
     /**
-     * Moves images from train to val. The choice depends only on the seed and the name of an image,
-     * so adding images does not move others; augmented copies stay together. Moves at least one
-     * image and keeps at least one if possible.
+     * Moves images from train to val. The choice depends only on the seed and the {@linkplain
+     * LabeledImage#source source}, so adding images does not move others, and augmented copies stay
+     * together. Moves at least one image and keeps at least one if possible.
      *
      * @param fraction expected fraction of images to move, above 0 and below 1
      */

@@ -7,8 +7,8 @@ import java.nio.ByteOrder;
 import java.util.List;
 
 /**
- * Header of a BMP from Windows, or from OS/2, which is older. Commons Imaging reports negative
- * heights and rejects OS/2 headers ({@code HeaderParsersTest}).
+ * Header of a BMP from Windows or the older OS/2. Parsed here because Commons Imaging reports
+ * negative heights and rejects OS/2 headers ({@code HeaderParsersTest}).
  */
 final class BmpHeader {
 

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 /**
  * An unsupported file format that is often named like an image.
  *
- * @param isImage whether other programs show it as an image
+ * @param isImage whether other programs show such files as images
  * @param start pattern of the first bytes, one character per byte
  */
 record FileSignature(String name, boolean isImage, Pattern start, String advice) {

@@ -38,7 +38,7 @@ public record IndexPng(Size size, short[] values) {
         ImageReader.check(file.toString(), header);
         checkColors(file, bytes);
         try {
-            // Damage in a label map would go unnoticed.
+            // Otherwise, damage in a label map would go unnoticed.
             PngChunks.check(bytes);
         } catch (IllegalArgumentException e) {
             throw ImageReader.damaged(file.toString(), header, e);
@@ -93,7 +93,7 @@ public record IndexPng(Size size, short[] values) {
         return counts;
     }
 
-    /** Returns the position of the first pixel with a value, which must occur. */
+    /** Returns the position of the first pixel with this value; the value must occur. */
     public String first(int value) {
         int at = 0;
         while (Short.toUnsignedInt(values[at]) != value) {

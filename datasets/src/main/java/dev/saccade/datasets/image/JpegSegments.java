@@ -38,7 +38,7 @@ final class JpegSegments {
     /** Encoders write at most 18 scans; 100 scans of a small image are decoded quickly. */
     private static final int MAX_SCANS = 100;
 
-    /** Each scan of a progressive JPEG covers all pixels, even if it has no data. */
+    /** Limits decoding time: each progressive scan covers all pixels, even without data. */
     private static final long MAX_SCANNED_PIXELS = 20 * ImageInfo.MAX_PIXELS;
 
     private static final int MANY_ZEROS = 512;

@@ -177,8 +177,8 @@ final class PngChunks {
     }
 
     /**
-     * Drops chunks that do not affect the pixels, because libpng prints damaged texts and profile
-     * names, including control characters. Returns the same array if there are none.
+     * Returns the file without chunks that do not affect the pixels, because libpng prints damaged
+     * texts and profile names, including control characters; the same array if there are none.
      */
     static byte[] pixelsOnly(byte[] bytes) {
         PngChunks all = new PngChunks(bytes);

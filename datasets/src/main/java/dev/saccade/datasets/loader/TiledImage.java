@@ -16,7 +16,7 @@ import java.util.function.Function;
  * A decoded image and its tiles, at least two. Tiles are prepared when they are read.
  *
  * @param image the image, freed by {@link #close}
- * @param info the image with its id and file
+ * @param info metadata of the image, of which only id and file are used
  * @param transform prepares a tile; does not close it
  */
 public record TiledImage(

@@ -30,7 +30,7 @@ record ColorJitter(int saturation, int brightness, int contrast, int sharpness) 
         blend(pixels, sharpness, at -> smooth[at] & 0xff);
     }
 
-    /** Interpolates or extrapolates values from a reference value per byte. */
+    /** Sets each value to {@code reference + tenths / 10 * (value - reference)}, clipped. */
     private static void blend(byte[] pixels, int tenths, IntUnaryOperator reference) {
         float factor = (float) (tenths / 10.0);
         int[] from = new int[3];

@@ -39,8 +39,8 @@ import java.util.SplittableRandom;
  *
  * @param augRatio probability of moving the objects of an image
  * @param scale range of the scale
- * @param dx maximum horizontal move is the width of a group of objects divided by this
- * @param dy maximum vertical move is the height of a group of objects divided by this
+ * @param dx the maximum horizontal move is the width of a group of objects divided by this
+ * @param dy the maximum vertical move is the height of a group of objects divided by this
  * @param theta range of the angle in whole degrees
  * @param colorProb probability of changing the colors of an image whose objects move
  */

@@ -17,7 +17,7 @@ import java.util.Optional;
  *
  * @param tta the augmentations by name, such as {@code multi_scale: {ratios: [0.5, 1.0], flip:
  *     true}}
- * @param valTta the augmentation that {@code eval} uses by default; none if empty
+ * @param valTta name of the augmentation that {@code eval} uses by default; none if empty
  */
 public record NamedAugmentations(
         @Default("{}") Map<String, TestTimeAugmentation> tta, Optional<String> valTta) {

@@ -1,5 +1,5 @@
 /**
- * Transforms of the published recipes. Each record is a step that YAML configures, and offers its
- * deterministic operation as a public method.
+ * Transforms of the published recipes. Each transform is a record that YAML configures. Most have
+ * public methods for their operation without randomness.
  */
 package dev.saccade.datasets.transforms;

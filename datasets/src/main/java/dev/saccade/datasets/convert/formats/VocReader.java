@@ -29,7 +29,7 @@ import java.util.Optional;
  * <p>Boxes state the first and the last pixel, counted from 1: as in detectron2, 1 is subtracted
  * from {@code xmin} and {@code ymin} only, so that a box of the whole image equals COCO's.
  * mmdetection subtracts 1 from all edges, which loses a row and a column. Many tools write edges
- * from 0 under the same names; boxes are read as such if any box in the folder starts at 0.
+ * from 0 under the same names; boxes are read as edges if any box in the folder starts at 0.
  *
  * <p>{@code difficult} objects become crowds: training skips them, and evaluation ignores them, as
  * VOC's own evaluation and mmdetection's converter do.

@@ -144,7 +144,7 @@ public final class XmlElement {
         return children;
     }
 
-    /** Returns the first descendant at a path of names. */
+    /** Returns the first descendant at a path of element names; empty if missing. */
     public Optional<XmlElement> child(String... path) {
         Optional<XmlElement> element = Optional.of(this);
         for (String step : path) {
