@@ -29,9 +29,9 @@ import java.util.Optional;
  *
  * <p>No code was published. Choices where the paper is silent: in shifted windows, masked keys are
  * excluded from filters and layer normalization statistics (in a softmax, they get -100); layer
- * normalization has a gain and bias per key. The published sizes of depth-wise attention imply a
- * relative position bias per channel in tiny and per head in base; small and large, which are not
- * in the paper, follow base.
+ * normalization has a gain and bias per key. The published parameter counts of depth-wise attention
+ * imply a relative position bias per channel in tiny and per head in base; small and large, which
+ * are not in the paper, follow base.
  */
 public final class DynamicConvSwin extends SwinFamily {
 

@@ -83,7 +83,12 @@ public final class Elsa extends Layer {
         }
     }
 
-    /** Channels of a layer (queries are rounded up to whole groups), and groups of the logits. */
+    /**
+     * Channels of a layer.
+     *
+     * @param queries rounded up to a multiple of {@link Config#groupWidth}
+     * @param logitGroups groups of the 1x1 convolution that computes the logits
+     */
     public record Widths(int channels, int values, int queries, int logitGroups) {
 
         /** Widths of all published models: queries have two thirds of the channels. */

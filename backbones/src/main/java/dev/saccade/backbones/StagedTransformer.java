@@ -36,7 +36,7 @@ abstract class StagedTransformer extends Backbone {
 
     static final int STAGES = 4;
 
-    /** 1 GiB of floats; published windows have a million pairs. */
+    /** 1 GiB of floats; windows of published models have about a million pairs. */
     private static final long MAX_PAIRS = 1 << 28;
 
     static final CheckpointRules CLASSIFIER =
@@ -88,7 +88,7 @@ abstract class StagedTransformer extends Backbone {
                 pairs);
     }
 
-    /** Creates a block of a stage, or its attention; both are counted from 0. */
+    /** Creates a block or its attention, given the indices of stage and block. */
     interface BlockFactory {
 
         Layer create(int stage, int block);

@@ -31,17 +31,17 @@ import java.util.Optional;
  * Logs a run to an MLflow tracking server: settings as params, steps and evaluations as metrics,
  * and at the end config and logs as artifacts and the path of the best checkpoint as a tag.
  *
- * <p>A resumed run continues its MLflow run, whose id is in the run folder's {@value #RUN_ID}. An
- * unreachable server does not stop training: a warning is logged, and up to {@value #MAX_PENDING}
- * metrics are sent later. Only rank 0 logs.
+ * <p>A resumed run continues its MLflow run, whose id is in the file {@value #RUN_ID} of the run
+ * folder. An unreachable server does not stop training: a warning is logged, and up to {@value
+ * #MAX_PENDING} metrics are sent later. Only rank 0 logs.
  */
 public final class MlflowHook implements Hook {
 
     /**
      * Settings of the hook.
      *
-     * @param uri of the server; the variable {@code MLFLOW_TRACKING_TOKEN} is sent as the bearer
-     *     token
+     * @param uri of the server; the environment variable {@code MLFLOW_TRACKING_TOKEN} is sent as
+     *     the bearer token
      * @param experiment name of the experiment, created if missing
      */
     @Component("mlflow")
@@ -196,7 +196,7 @@ public final class MlflowHook implements Hook {
         }
     }
 
-    /** Sends pending values. Drops rejected requests; keeps the rest if the server fails. */
+    /** Sends pending values. Drops values of rejected requests; keeps the rest after a failure. */
     private void send(String kind, List<Map<String, Object>> pending, int perRequest)
             throws IOException {
         while (!pending.isEmpty()) {

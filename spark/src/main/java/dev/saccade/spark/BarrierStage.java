@@ -44,7 +44,7 @@ final class BarrierStage {
     /**
      * Prepares a stage. Rejects dynamic allocation, which barrier stages do not support.
      *
-     * @param timeout for executors to start and for tasks to end
+     * @param timeout for executors to start, and for tasks to end after a failure
      */
     BarrierStage(SparkContext spark, int tasks, Duration timeout) {
         this.spark = JavaSparkContext.fromSparkContext(spark);

@@ -76,8 +76,8 @@ public final class SparkDetector {
     }
 
     /**
-     * Returns the detector with another minimum score, 0 to 1; the default is recommended by the
-     * checkpoint.
+     * Returns the detector with another minimum score, 0 to 1. The default is the score that the
+     * checkpoint recommends.
      */
     public SparkDetector withMinScore(double minScore) {
         double score = ScoreThresholds.of(minScore).overall();

@@ -32,8 +32,8 @@ import java.util.Optional;
  * }</pre>
  *
  * <p>Driver and executors need the run folder and the data under the same paths. Each rank uses the
- * GPU that Spark assigned to its task ({@code spark.task.resource.gpu.amount}); without GPU
- * resources, {@code device} assigns the GPUs of a machine by local rank.
+ * GPU that Spark assigned to its task ({@code spark.task.resource.gpu.amount}). Without GPU
+ * resources, the ranks of a machine use its GPUs in order, if {@code device} allows it.
  *
  * <p>The driver waits for the end of the run; see {@code train.log} for progress. Canceling the
  * Spark job interrupts the run after the current step. Communication between ranks is not

@@ -28,7 +28,7 @@ record Divergence(
 
     private static final int BLOCKS_SHOWN = 5;
 
-    /** Larger gradient norms in the previous step show that training had already diverged. */
+    /** A larger gradient norm in the previous step shows that training had already diverged. */
     private static final float EXPLODED = 1e4f;
 
     /** Returns the error for users. Only the batch {@code open} still has pixels in memory. */

@@ -31,7 +31,7 @@ final class ModelEvaluator<P> implements Validation {
     private final CompositeEvaluator<P> evaluators;
     private final DatasetInference inference;
 
-    /** Rejects a data set with other classes than the model has, and unknown monitored metrics. */
+    /** Rejects a data set whose classes differ from the model's, and an unknown monitor metric. */
     ModelEvaluator(
             RunConfig config,
             Model<P> model,

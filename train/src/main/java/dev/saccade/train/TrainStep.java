@@ -190,7 +190,7 @@ final class TrainStep {
         return ids;
     }
 
-    /** Returns the scaled sum of the losses. Closes the losses, which hold the graph. */
+    /** Returns the scaled sum of the losses. Closes the losses, which keep the autograd graph. */
     private static NDArray total(Losses losses, float factor, NDManager scratch) {
         NDArray total = Scope.array(() -> losses.total().mul(Tensors.of(scratch, factor)));
         losses.scalars().forEach(NDArray::close);

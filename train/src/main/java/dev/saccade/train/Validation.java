@@ -3,7 +3,7 @@ package dev.saccade.train;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.eval.EvaluationInterrupted;
 
-/** Evaluates the model of a run. It is called in inference mode, without gradients. */
+/** Evaluates the model of a run. Called in inference mode, without gradients. */
 @FunctionalInterface
 public interface Validation {
 

@@ -34,8 +34,8 @@ public final class RunLock {
     private static final long LOCKED_BYTE = Long.MAX_VALUE - 1;
 
     /**
-     * Owners in this process by folder. POSIX releases a file's locks when the process closes any
-     * of its descriptors, so never open a lock file that this process has locked.
+     * Lock owners in this process, by folder. POSIX releases a file's locks when the process closes
+     * any descriptor of the file, so never open a lock file that this process has locked.
      */
     private static final Map<Path, String> OWNERS = new HashMap<>();
 

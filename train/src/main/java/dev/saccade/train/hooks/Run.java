@@ -19,7 +19,7 @@ public interface Run {
      */
     Module model();
 
-    /** Returns the manager that owns the parameters and outlives the hooks. */
+    /** Returns the manager of the parameters; it may be closed before {@link Hook#close}. */
     default NDManager manager() {
         return model().namedParameters().values().iterator().next().getArray().getManager();
     }
