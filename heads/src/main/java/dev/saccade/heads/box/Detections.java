@@ -39,7 +39,7 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
                     return torch.lt(torch.unsqueeze(column, 0), torch.unsqueeze(counts, 1))
                     """);
 
-    /** Reads M in the script, because M read in Java would be a constant in exported graphs. */
+    /** Reads M from the scores; as a constant, each M would compile another script. */
     private static final Script IMAGE_INDICES =
             Script.compile(
                     "(indices: Tensor, scores: Tensor) -> Tensor",
