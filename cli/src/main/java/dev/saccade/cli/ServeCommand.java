@@ -43,7 +43,7 @@ final class ServeCommand extends BaseCommand {
     private static final int MAX_MEGAPIXELS = (int) (ImageInfo.MAX_PIXELS / MEGAPIXEL);
     private static final int MAX_CONCURRENCY = 1000;
 
-    /** Browsers send an origin without path and trailing slash. */
+    /** Browsers send an origin without a path or trailing slash. */
     private static final Pattern ORIGIN = Pattern.compile("https?://[^/\\s]+");
 
     @Mixin private RunArgument run;

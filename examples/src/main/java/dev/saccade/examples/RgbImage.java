@@ -12,7 +12,7 @@ final class RgbImage {
 
     private static final int BITS = 3 * Byte.SIZE;
 
-    /** Fixed-point 1.0 of interpolation weights. */
+    /** Interpolation weight 1.0 in fixed-point arithmetic. */
     private static final int WHOLE = 2048;
 
     private final int width;

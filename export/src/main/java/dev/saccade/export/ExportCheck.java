@@ -43,7 +43,7 @@ public final class ExportCheck implements AutoCloseable {
     public static double limit(Precision precision) {
         return switch (precision) {
             case FLOAT32 -> 1e-4;
-            // Rounds at the third (float16) or second (bfloat16) digit.
+            // Rounding changes the third digit in float16, and the second digit in bfloat16.
             case FLOAT16 -> 1e-2;
             case BFLOAT16 -> 1e-1;
         };

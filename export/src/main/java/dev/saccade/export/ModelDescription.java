@@ -30,7 +30,7 @@ import java.util.Optional;
  * @param classes names by class index
  * @param transforms transforms to apply to an RGB image of 0 to 255 before the model, in order
  * @param views test-time augmentations by name; the exported model predicts one augmented image,
- *     the caller merges the results
+ *     and the caller merges the results
  * @param scoreThreshold recommended minimum score of detections; none for segmentation
  * @param classScoreThresholds recommended minimum scores by class name; other classes use {@code
  *     scoreThreshold}

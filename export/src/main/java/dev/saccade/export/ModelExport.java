@@ -50,7 +50,7 @@ public final class ModelExport {
     /** Number of recorded random sizes, in addition to the long images. */
     private static final int EXAMPLES = 9;
 
-    /** Long images give long feature maps at low cost; short maps may fit a rule by chance. */
+    /** Long images give large maps cheaply; a wrong {@link SizeExpression} may fit small maps. */
     private static final ImmutableList<Shape> LONG =
             ImmutableList.of(new Shape(1, 3, 1393, 71), new Shape(1, 3, 67, 1451));
 

@@ -13,7 +13,7 @@ import dev.saccade.models.Model;
  *
  * @param outputs outputs that the exported model returns
  * @param maps feature maps and raw outputs of the head (or its RPN) before NMS, or logits of a
- *     segmenter; compared because rounding may reorder detections
+ *     segmenter; compared instead of detections, which rounding may reorder
  */
 record ModelOutputs(NDList outputs, NDList maps) {
 

@@ -55,7 +55,7 @@ final class Simplification {
         return needed(folded(needed(withoutRepetitions(withTypes(graph)))));
     }
 
-    /** Casts results of in-place operators, recorded as out-of-place, to their 16-bit type. */
+    /** Casts results to 16 bits where an in-place operator was recorded as out-of-place. */
     private static Graph withTypes(Graph graph) {
         List<Node> nodes = new ArrayList<>();
         int next = graph.nextId();

@@ -8,7 +8,7 @@ import dev.saccade.report.LineChart.Range;
 import java.util.Locale;
 import java.util.stream.IntStream;
 
-/** Maps values in a range to coordinates {@code from} to {@code to}, with a tick per step. */
+/** Maps a value range to coordinates {@code from} to {@code to}, with a tick per {@code step}. */
 record Axis(Range range, double from, double to, double step) {
 
     /** Returns an axis with about {@code ticks} ticks; steps are 1, 2 or 5 times a power of ten. */

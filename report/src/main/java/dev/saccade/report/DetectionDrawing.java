@@ -51,7 +51,7 @@ final class DetectionDrawing {
         out.close();
     }
 
-    /** Writes predictions over the ground truth image {@code id}, which the page embeds once. */
+    /** Writes predictions over the image of {@link #writeTruth}, which is embedded only once. */
     void writePredictions(String id) {
         open("found", "Predictions for " + example.name());
         out.empty("use", "href", "#" + id);

@@ -14,7 +14,7 @@ public final class TestImages {
 
     private TestImages() {}
 
-    /** Returns colored cells; the seed selects a pattern. */
+    /** Returns an image of colored cells; the seed selects a pattern. */
     public static BufferedImage pattern(int width, int height, int seed) {
         BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
         for (int y = 0; y < height; y++) {

@@ -39,7 +39,7 @@ final class DetectionOperators {
 
     /**
      * Writes NMS. Boxes of different groups are shifted apart, as in {@link
-     * dev.saccade.core.ops.vision.Nms}; the result of ONNX for all images is split by image.
+     * dev.saccade.core.ops.vision.Nms}; ONNX's common result for all images is split.
      */
     private static List<String> nms(Operator op) {
         List<Long> sizes = op.node().value(1).sizes();

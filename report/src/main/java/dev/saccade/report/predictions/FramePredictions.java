@@ -43,8 +43,8 @@ public final class FramePredictions implements AutoCloseable {
     private long faults;
 
     /**
-     * Settings. Predicts one of every {@code every} frames or listed images; {@code maxPixels}
-     * limits images, not frames.
+     * Settings. Predicts every {@code every}-th frame or listed image, from the first. {@code
+     * maxPixels} limits images, not frames.
      */
     public record Settings(int every, long maxPixels, BooleanSupplier stopped) {}
 

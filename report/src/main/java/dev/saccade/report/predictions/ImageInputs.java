@@ -31,7 +31,7 @@ import java.util.stream.Stream;
 public record ImageInputs(
         List<Path> images, List<Path> videos, List<String> faults, List<String> notes) {
 
-    /** Accepted as inputs, so that reading them reports the unsupported format. */
+    /** Extensions accepted so that reading the files reports the unsupported format. */
     private static final List<String> UNSUPPORTED =
             List.of(".gif", ".heic", ".heif", ".avif", ".jxl", ".jp2", ".psd", ".ico");
 

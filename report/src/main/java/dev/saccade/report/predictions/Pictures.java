@@ -54,7 +54,7 @@ public final class Pictures {
         this.style = style;
     }
 
-    /** Writes a picture with the objects. Returns the file by JSON key, or an empty map. */
+    /** Writes a picture with the objects. Returns the JSON entry of the file, if any. */
     Map<String, String> write(ImageSource image, Instances instances) {
         if (folder.isEmpty() || style == Style.NONE) {
             return Map.of();

@@ -78,7 +78,7 @@ public final class RunComparison {
                 table("Metric", columns, values -> true, "n/a"));
     }
 
-    /** Returns a row for each key whose values pass a test; {@code none} fills missing values. */
+    /** Returns a table of the keys whose values pass a test; {@code none} fills missing values. */
     private TextTable table(
             String head,
             List<Map<String, String>> columns,
