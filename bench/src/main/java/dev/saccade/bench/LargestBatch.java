@@ -156,7 +156,6 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
             return seconds * images / fitting <= MAX_SECONDS;
         }
 
-        /** Returns whether the extrapolated memory of a batch is available. */
         private boolean isExpectedToFit(int images) {
             return peak + (images - fitting) * each() <= usable;
         }

@@ -146,14 +146,12 @@ final class ConfigArguments {
         overrides.add(assignment);
     }
 
-    /** Rejects option values below 1. */
     static void requirePositive(String option, int value) {
         if (value <= 0) {
             throw SaccadeException.user("%s %d: expected a number above 0", option, value);
         }
     }
 
-    /** Rejects option values outside 0 to 1. */
     static void requireFraction(String option, double value) {
         if (!(value >= 0 && value <= 1)) {
             throw SaccadeException.user("%s %s: expected a number from 0 to 1", option, value);

@@ -105,7 +105,6 @@ enum PathKind {
         }
     }
 
-    /** Returns the error for a path of another kind than expected. */
     static SaccadeException error(Path path, String expected) {
         return SaccadeException.user("%s: %s; expected %s", path, find(path).words, expected);
     }

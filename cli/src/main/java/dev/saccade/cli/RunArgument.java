@@ -62,7 +62,6 @@ final class RunArgument {
                 .orElse("");
     }
 
-    /** Returns the file name of the run folder or checkpoint. */
     String name() {
         return run.toAbsolutePath().normalize().getFileName().toString();
     }

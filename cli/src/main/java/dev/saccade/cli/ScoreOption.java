@@ -10,7 +10,6 @@ import java.util.Optional;
 
 final class ScoreOption {
 
-    /** Value that selects the recommended score of each class. */
     private static final String PER_CLASS = "per-class";
 
     @Option(

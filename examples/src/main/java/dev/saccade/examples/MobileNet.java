@@ -98,7 +98,6 @@ public final class MobileNet extends Backbone {
         return new FeaturePyramid(levels);
     }
 
-    /** Convolution, batch norm and ReLU. */
     private static final class Unit extends Layer {
 
         private final Conv2d conv;

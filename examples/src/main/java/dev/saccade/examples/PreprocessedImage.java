@@ -119,12 +119,10 @@ final class PreprocessedImage {
         return FloatBuffer.wrap(new float[] {image.width(), image.height()});
     }
 
-    /** Returns the horizontal scale factor from the original image. */
     float scaleX() {
         return (float) image.width() / original.width();
     }
 
-    /** Returns the vertical scale factor from the original image. */
     float scaleY() {
         return (float) image.height() / original.height();
     }

@@ -128,7 +128,6 @@ public record Graph(
             return ((Argument.Literal) arguments.get(place)).value();
         }
 
-        /** Returns the operator with some inputs replaced. */
         Node replaced(Map<Value, Value> others) {
             UnaryOperator<Value> change = value -> others.getOrDefault(value, value);
             return new Node(
@@ -166,7 +165,6 @@ public record Graph(
         return names;
     }
 
-    /** Returns the graph with some values replaced. */
     Graph replaced(Map<Value, Value> others) {
         UnaryOperator<Value> change = value -> others.getOrDefault(value, value);
         return new Graph(

@@ -50,7 +50,10 @@ public final class ModelExport {
     /** Number of recorded random sizes, in addition to the long images. */
     private static final int EXAMPLES = 9;
 
-    /** Long images give large maps cheaply; a wrong {@link SizeExpression} may fit small maps. */
+    /**
+     * Long images give large feature maps at low cost. For small maps, a wrong {@link
+     * SizeExpression} may hold by chance.
+     */
     private static final ImmutableList<Shape> LONG =
             ImmutableList.of(new Shape(1, 3, 1393, 71), new Shape(1, 3, 67, 1451));
 

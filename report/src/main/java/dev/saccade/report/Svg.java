@@ -55,7 +55,6 @@ final class Svg {
                 "M%s %sH%sV%sH%sZ", start, number(top), number(right), number(bottom), start);
     }
 
-    /** Draws the grid lines and tick labels of a vertical axis. */
     void grid(Axis vertical, double left, double right) {
         for (double tick : vertical.ticks()) {
             double y = vertical.at(tick);
@@ -64,7 +63,6 @@ final class Svg {
         }
     }
 
-    /** Estimates the width of a label. */
     static double width(String text) {
         return CHARACTER_WIDTH * cells(text);
     }

@@ -107,7 +107,6 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return OnnxTypes.of(node.result());
     }
 
-    /** Returns the number of axes of the tensor at a position. */
     int axes(int place) {
         return node.value(place).sizes().size();
     }
