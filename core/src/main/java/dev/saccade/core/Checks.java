@@ -15,8 +15,8 @@ import java.util.Optional;
 /**
  * Checks the settings of a record in its canonical constructor and collects all problems.
  *
- * <p>Give every number a minimum and a maximum: far beyond published values, but low enough that
- * models and images can be built. NaN violates all bounds. Not thread-safe.
+ * <p>Give every number a minimum and a maximum that allow far more than published values, but no
+ * model or image that is too large to create. NaN violates all bounds. Not thread-safe.
  */
 public final class Checks {
 
@@ -53,7 +53,7 @@ public final class Checks {
             return problems;
         }
 
-        /** Returns the same problems with keys prefixed by a section such as {@code necks[0]}. */
+        /** Returns the same error with keys prefixed by a section such as {@code necks[0]}. */
         public InvalidSettings below(String section) {
             return new InvalidSettings(problems.stream().map(each -> each.below(section)).toList());
         }

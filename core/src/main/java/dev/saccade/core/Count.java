@@ -7,7 +7,7 @@ public final class Count {
 
     private Count() {}
 
-    /** Returns text such as {@code 1 class} or {@code 3 classes}; the plural must be regular. */
+    /** Returns text such as {@code 1 class} or {@code 3 classes}; appends only -s or -es. */
     public static String of(long number, String noun) {
         if (number == 1) {
             return "1 " + noun;
@@ -16,7 +16,7 @@ public final class Count {
         return number + " " + noun + (takesEs ? "es" : "s");
     }
 
-    /** Joins at most {@code most} names, such as {@code a, b and 3 more}. */
+    /** Joins the first {@code most} names and counts the rest: {@code a, b and 3 more}. */
     public static String first(List<String> names, int most) {
         String first = String.join(", ", names.subList(0, Math.min(most, names.size())));
         int more = names.size() - most;

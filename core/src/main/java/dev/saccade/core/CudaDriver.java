@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  * @param installed whether the driver library was found
  * @param fault why an installed driver does not work; empty if it works
  * @param version such as {@code 550.54.15}; known only on Linux
- * @param cuda highest supported CUDA version, such as {@code 12.4}; may be {@code unknown}
+ * @param cuda highest supported CUDA version, such as {@code 12.4}, {@code none} or {@code unknown}
  * @param gpus visible GPUs, see {@code CUDA_VISIBLE_DEVICES}
  */
 public record CudaDriver(

@@ -17,7 +17,7 @@ public record DeviceMemory(long totalBytes, long freeBytes) {
     private static final Path MACHINE = Path.of("/proc/meminfo");
     private static final Path PROCESS = Path.of("/proc/self/status");
 
-    /** Returns the current memory of a device; empty if the driver cannot read that of a GPU. */
+    /** Returns the current memory of a device; empty if the memory of a GPU cannot be read. */
     public static Optional<DeviceMemory> of(Device device) {
         return device.isGpu()
                 ? CudaDriver.local().memory(device.getDeviceId())

@@ -41,7 +41,7 @@ final class LibtorchArtifacts {
         return platforms.stream().filter(Objects::nonNull).distinct().sorted().toList();
     }
 
-    /** Returns an error if the platform is unsupported or artifacts are missing; else empty. */
+    /** Returns a message if the platform is unsupported or artifacts are missing; else empty. */
     static Optional<String> fault(String platform) {
         if (!NativePlatform.WITH_LIBTORCH.contains(platform)) {
             return Optional.of(

@@ -30,7 +30,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
 
     static final String VARIABLE = "SACCADE_TORCH";
 
-    /** Value of the variable that lets DJL download libtorch. */
+    /** Value of {@link #VARIABLE} for which DJL downloads libtorch. */
     static final String DOWNLOAD = "download";
 
     /** DJL's environment variables, also read as Java properties. */
@@ -168,7 +168,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
         }
     }
 
-    /** Sets DJL's properties and returns the cache folder of DJL's own library. */
+    /** Sets DJL's properties and returns the folder where DJL caches its native libraries. */
     Path configureDjl(Path cache, String classifier) {
         settings.forEach(System::setProperty);
         return cache.resolve(settings.get(VERSION) + "-" + settings.get(FLAVOR) + "-" + classifier);

@@ -21,8 +21,8 @@ public final class NativePlatform {
     private NativePlatform() {}
 
     /**
-     * Returns the current platform as in the classifiers of DJL's artifacts: {@code linux-x86_64},
-     * {@code linux-aarch64}, {@code osx-aarch64}, {@code win-x86_64}.
+     * Returns the current platform as in the classifiers of DJL's artifacts, such as {@code
+     * linux-x86_64}, {@code osx-aarch64} or {@code win-x86_64}.
      */
     public static String name() {
         return name(System.getProperty("os.name"), System.getProperty("os.arch"));

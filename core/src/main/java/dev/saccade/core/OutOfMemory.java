@@ -59,7 +59,7 @@ public enum OutOfMemory {
         }
     }
 
-    /** Returns a user error with advice; empty for other errors and errors already reported. */
+    /** Returns a user error with advice; empty for other errors and existing user or I/O errors. */
     public Optional<SaccadeException> of(Throwable error) {
         return of(error, () -> "");
     }

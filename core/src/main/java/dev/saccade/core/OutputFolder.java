@@ -75,7 +75,7 @@ public final class OutputFolder implements AutoCloseable {
         }
     }
 
-    /** Rejects an input that is in the output folder. */
+    /** Throws a user error if an input is the output folder or in it. */
     public static void checkOutside(Path out, Path input) {
         try {
             if (Files.exists(out)

@@ -44,7 +44,7 @@ public final class Printable {
         return escape(text, "\n");
     }
 
-    /** Escapes hidden characters, except those in {@code kept}. */
+    /** Escapes control and invisible characters, except those in {@code kept}. */
     public static String escape(String text, String kept) {
         return HIDDEN.matcher(text)
                 .replaceAll(

@@ -8,7 +8,7 @@ public final class ProcessEnvironment {
 
     private ProcessEnvironment() {}
 
-    /** Sets a variable unless it is already set or the platform does not support it. */
+    /** Sets a variable unless it is already set or the system function is missing. */
     public static void setIfAbsent(String name, String value) {
         if (System.getenv(name) != null) {
             return;

@@ -9,7 +9,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 /**
  * Opens files named by users or data sets. Throws a user error for pipes, sockets and devices,
  * which may block or never end. Files of size 0 are read as empty without opening them, because
- * some in {@code /proc} never end.
+ * some files in {@code /proc} never end.
  */
 public final class RegularFile {
 
@@ -42,7 +42,7 @@ public final class RegularFile {
         return content;
     }
 
-    /** Returns whether a file has no bytes; rejects anything but files and folders. */
+    /** Returns whether a file is empty; throws a user error unless it is a file or folder. */
     private static boolean isEmpty(Path file) throws IOException {
         BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
         if (attributes.isOther()) {

@@ -49,15 +49,13 @@ public final class Workers implements AutoCloseable {
         return executor.submit(task);
     }
 
-    /** Runs tasks and passes their results to {@code results} in order, in the calling thread. */
+    /** Runs tasks in the pool; calls {@code results} in this thread, in the order of the tasks. */
     public <T> void run(List<Callable<T>> tasks, Consumer<? super T> results) {
         List<Future<T>> running = tasks.stream().map(executor::submit).toList();
         running.forEach(task -> results.accept(await(task)));
     }
 
-    /**
-     * Runs the tasks 0 to {@code tasks - 1} and waits for them; each thread creates its own worker.
-     */
+    /** Runs the tasks 0 to {@code tasks - 1} and waits. Each thread gets its own {@code worker}. */
     public void run(int tasks, Supplier<IntConsumer> worker) {
         AtomicInteger next = new AtomicInteger();
         List<Future<?>> running = new ArrayList<>();
@@ -73,7 +71,7 @@ public final class Workers implements AutoCloseable {
         }
     }
 
-    /** Starts a task. If as many tasks as threads are started, first waits for the oldest one. */
+    /** Starts a task. If every thread already has a started task, first waits for the oldest. */
     public void start(Runnable task) {
         if (started.size() == threads) {
             await(started.remove());

@@ -37,7 +37,7 @@ final class Damage {
     }
 
     /**
-     * Starts a range of damaged frames.
+     * Starts a range of damaged frames, or extends the current range.
      *
      * @param frame damaged or missing frame; may be ahead of the counted frames
      * @param reorder number of frames displayed before {@code frame} that may refer to it

@@ -59,7 +59,7 @@ final class Faults {
         shownPackets++;
     }
 
-    /** Adds the corrupt packet unless a new recording may have started right after it. */
+    /** Counts the corrupt packet as damage unless its index exceeds {@code latest}. */
     private void addCorruptPacket(long latest, int reorder) {
         if (corruptPacket >= 0 && corruptPacket <= latest) {
             damage.start(corruptPacket - lostPackets, reorder);
@@ -76,7 +76,7 @@ final class Faults {
     }
 
     /**
-     * Adds a packet that was not decoded to a frame.
+     * Adds a packet that cannot be decoded.
      *
      * @param late maximum number of packets by which the decoder reports an error late
      * @param isReferenced whether other frames may refer to the missing frame
@@ -93,7 +93,7 @@ final class Faults {
         lostPackets++;
     }
 
-    /** Handles the end of the file; {@code readError} is empty if the end is regular. */
+    /** Handles the end of the file; {@code readError} is empty if no read failed. */
     void end(Optional<String> readError, int reorder) {
         ended = true;
         boolean truncated = corruptPacket >= 0 && corruptPacket == shownPackets - 1;

@@ -43,8 +43,8 @@ final class Timeline {
 
     /**
      * Shifts time stamps that restart so that they follow all earlier packets; returns whether they
-     * restart at this packet. Only key frames can restart time stamps: they are decoded after all
-     * earlier frames.
+     * restart at this packet. Restarts are detected only at key frames, whose time stamps otherwise
+     * exceed all earlier ones.
      */
     boolean shift(AVPacket packet) {
         long stamp = packet.pts() != AV_NOPTS_VALUE ? packet.pts() : packet.dts();

@@ -210,7 +210,7 @@ public final class Video implements AutoCloseable {
         }
     }
 
-    /** Returns the average frame rate; 0 if unknown. */
+    /** Returns the frame rate estimated by FFmpeg; 0 if unknown. */
     public double framesPerSecond() {
         return framesPerSecond;
     }

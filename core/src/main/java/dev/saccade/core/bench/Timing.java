@@ -87,7 +87,7 @@ public record Timing(double median, double least) {
         return lines.toString();
     }
 
-    /** Formats how many times slower portable operators are, or {@code -} if not timed. */
+    /** Formats the ratio of portable to fused time; {@code -} unless both were timed. */
     public static String ratio(Map<String, Timing> times) {
         return times.containsKey(FUSED) && times.containsKey(PORTABLE)
                 ? Text.format("%.2f x", times.get(PORTABLE).median / times.get(FUSED).median)

@@ -33,8 +33,8 @@ public final class ComponentFailure {
     private ComponentFailure() {}
 
     /**
-     * Returns an error that names the custom component, its source line and the reason. Empty if
-     * the error comes from elsewhere or is already reported.
+     * Returns an error that names the custom component, its source line and the reason. Empty for
+     * errors from elsewhere, user and I/O errors, and out-of-memory errors.
      */
     public static Optional<SaccadeException> of(Throwable error) {
         if (isReported(error) || OutOfMemory.OTHER.of(error).isPresent()) {

@@ -8,7 +8,7 @@ public interface HeadConfig extends ModelComponentConfig {
     /** Returns the type of training targets. */
     TargetKind targets();
 
-    /** Returns the maximum number of semantic classes; 0 if the head needs no label maps. */
+    /** Returns the maximum number of label map classes of a {@link DetectionHead}; 0 if unused. */
     default int semanticClasses() {
         return 0;
     }

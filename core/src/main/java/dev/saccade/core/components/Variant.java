@@ -9,8 +9,8 @@ import java.lang.annotation.Target;
 
 /**
  * A published variant of a component: the settings that differ from the {@link Default}s. List the
- * smallest first. The key {@code variant} selects it; its full name combines component and variant,
- * such as {@code swin_tiny}.
+ * smallest variant first. The key {@code variant} selects a variant; the full name combines
+ * component and variant, such as {@code swin_tiny}.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Index table that a Python class stores with its weights and requires for strict loading. Saccade
- * computes it when needed.
+ * Index table, such as {@code relative_position_index}, that a Python class stores with its weights
+ * and requires for strict loading. Saccade computes the table when needed.
  *
  * @param parameter names of the parameters with an index table
  * @param name name of the table, with placeholders of {@code parameter}

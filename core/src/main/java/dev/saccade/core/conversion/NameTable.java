@@ -17,9 +17,9 @@ import java.util.function.UnaryOperator;
  * Mapping between the parameter names of another library and ours, for one model family.
  *
  * <p>A row has their {@link NamePattern} and ours, optionally followed by the name of a {@link
- * Reordering}, or by a slice such as {@code 2/3} if our tensor concatenates three of theirs. {@code
- * -} as their pattern marks tensors that they do not store. The first matching row applies, in both
- * directions; names without a matching row stay the same.
+ * Reordering}, or by {@code 2/3} if their tensor is the second of three that ours concatenates.
+ * {@code -} as their pattern marks tensors that they do not store. The first matching row applies,
+ * in both directions; names without a matching row stay the same.
  *
  * @param library name of the other library, such as {@code timm}
  * @param theirMark pattern that only their names match

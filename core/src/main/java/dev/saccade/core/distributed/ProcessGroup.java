@@ -99,7 +99,7 @@ public final class ProcessGroup implements AutoCloseable {
         return ThreadLocals.call(CURRENT, ranks, body);
     }
 
-    /** Returns the group's name for native operators, which is unique per rank. */
+    /** Returns the name of this rank's group in native operators. */
     public String name() {
         return name;
     }
@@ -119,7 +119,7 @@ public final class ProcessGroup implements AutoCloseable {
                 : Devices.local().chooseForRank(configured, at.localRank());
     }
 
-    /** Uses NCCL (if available) instead of Gloo for arrays on a GPU. All ranks must call it. */
+    /** Uses NCCL (if available) instead of Gloo for arrays on a GPU. All ranks must call this. */
     public void use(Device device) {
         if (at.worldSize() > 1 && device.isGpu() && Nccl.status().loaded()) {
             run(

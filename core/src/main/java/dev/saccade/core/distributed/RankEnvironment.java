@@ -44,7 +44,6 @@ public final class RankEnvironment {
 
     private static final Pattern RANGES = Pattern.compile("\\[(\\d+)[\\d,-]*\\]");
 
-    /** A launcher and its variable names. */
     private record Launcher(String command, String rank, String worldSize, String localRank) {}
 
     private static final Launcher TORCHRUN = new Launcher("torchrun", RANK, WORLD_SIZE, LOCAL_RANK);
@@ -84,8 +83,8 @@ public final class RankEnvironment {
 
     /**
      * Returns torchrun's variables for each rank to be started on this machine. If the environment
-     * defines ranks, they are treated as machines that each start {@code count} ranks: some clouds
-     * and {@code srun --ntasks-per-node=1} set {@code RANK} and {@code WORLD_SIZE} this way.
+     * defines ranks, they are treated as machines that each start {@code count} ranks, because some
+     * clouds and {@code srun --ntasks-per-node=1} define one rank per machine.
      */
     public static List<Map<String, String>> localRanks(Map<String, String> environment, int count) {
         RankEnvironment here = new RankEnvironment(environment);

@@ -38,7 +38,7 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
                     11, "SIGSEGV",
                     15, "SIGTERM");
 
-    /** Returns the failure that caused the others; of user errors, the one of the lowest rank. */
+    /** Returns the most likely root cause; among user errors, the one of the lowest rank. */
     static RankFailure rootFailure(List<RankFailure> failures) {
         return failures.stream()
                 .min(

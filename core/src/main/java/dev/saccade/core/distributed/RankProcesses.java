@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Runs ranks as processes on this machine. If one fails, the others get some time to report it and
- * are then terminated. Rank 0 uses the terminal; the others write {@link RankLog}s.
+ * Runs ranks as processes on this machine. If a rank fails, the others get some time to report the
+ * failure and are then terminated. Rank 0 uses the terminal; the others write {@link RankLog}s.
  */
 public final class RankProcesses {
 
@@ -33,7 +33,7 @@ public final class RankProcesses {
      * Creates a launcher.
      *
      * @param logs folder of the logs, created if necessary
-     * @param grace time until the remaining ranks are terminated, and again until they are killed
+     * @param grace time from the first failure to SIGTERM for the other ranks, and then to SIGKILL
      */
     public RankProcesses(Path logs, Duration grace) {
         this.logs = logs;
@@ -67,7 +67,6 @@ public final class RankProcesses {
         }
     }
 
-    /** Starts a rank, unless {@link #stop} was called. */
     private synchronized Optional<Rank> start(List<String> command, Map<String, String> variables) {
         if (stopped) {
             return Optional.empty();

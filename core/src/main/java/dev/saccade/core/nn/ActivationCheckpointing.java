@@ -20,7 +20,7 @@ public final class ActivationCheckpointing {
     private ActivationCheckpointing() {}
 
     /**
-     * Returns {@code block.apply(x)}, checkpointed inside {@link Autograd#gradients}.
+     * Returns {@code block.apply(x)}, checkpointed while a {@link Tape} records this thread.
      *
      * @param block layer that uses only {@code x} and its own parameters, and does not modify x
      * @return an array that must not be changed in place
