@@ -25,8 +25,8 @@ import java.util.Optional;
  * ELSA-Swin (Zhou et al. 2021): Swin Transformer with {@link Elsa} instead of window attention in
  * the first three stages; structure and names follow the official detection code.
  *
- * <p>{@code large_384} is fine-tuned at 384x384; the paper does not state its window size, so it
- * uses 12, like Swin-L. {@code tiny_no_ghost} has Hadamard attention only (Table 4); {@code
+ * <p>{@code large_384} is fine-tuned at 384x384; the paper does not state its window size, so the
+ * variant uses 12, like Swin-L. {@code tiny_no_ghost} has Hadamard attention only (Table 4); {@code
  * tiny_strict} implements Eq. 7 literally.
  */
 public final class ElsaSwin extends SwinFamily {

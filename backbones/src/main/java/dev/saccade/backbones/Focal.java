@@ -40,7 +40,8 @@ import java.util.Optional;
  *
  * <p>Ablations: {@code tiny_224_w14} has windows of 14 (Table 7; other settings unchanged), {@code
  * _shift} shifts windows (Table 8), {@code _2222} and {@code _2242} have fewer blocks in stage 3
- * (Table 9), and {@code _window}, {@code _local} and {@code _global} drop interactions (Figure 5).
+ * (Table 9), {@code _window} attends only to the window, {@code _local} also to neighbors, and
+ * {@code _global} also to pooled windows (Figure 5).
  */
 public final class Focal extends SwinFamily {
 

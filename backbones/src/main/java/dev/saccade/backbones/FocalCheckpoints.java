@@ -80,7 +80,7 @@ final class FocalCheckpoints {
         return table.other(BIASES).map((Shape biases) -> WindowIndexes.window(biases.get(0)));
     }
 
-    /** Returns the number of pooled windows along a side that a window attends to. */
+    /** Returns the side, in pooled windows, of the region that a window attends to. */
     private static int cells(IndexTable.Parameter table, int window) {
         return WindowIndexes.root(table.shape().get(1)) + 1 - window;
     }

@@ -9,7 +9,7 @@ import dev.saccade.core.ops.attention.FocalRegion;
 import java.util.List;
 
 /**
- * Attention region of a window in {@link Focal}.
+ * Settings of the region that a window of {@link Focal} attends to.
  *
  * @param focalLevels number of focal levels of each stage, including the tokens themselves
  * @param focalWindows odd number of pooled windows along a side of the region, per stage

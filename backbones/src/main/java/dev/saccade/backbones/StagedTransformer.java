@@ -26,8 +26,8 @@ import java.util.stream.Stream;
 
 /**
  * Base class of backbones with a stem to stride 4 and four stages of blocks, with down-sampling by
- * 2 in between; families may use other strides. Outputs are taken after the blocks of a stage, with
- * an optional normalization that does not affect the next stage.
+ * 2 in between; subclasses may use other strides. Outputs are taken after the blocks of a stage,
+ * with an optional normalization that does not affect the next stage.
  *
  * <p>Tokens {@code [N, H, W, C]} and channels-last maps share the same memory, so conversions are
  * free.
@@ -62,7 +62,6 @@ abstract class StagedTransformer extends Backbone {
         }
     }
 
-    /** Requires the number of heads of each stage to divide its channels. */
     static void checkHeads(List<Integer> heads, List<Integer> channels) {
         for (int s = 0; s < STAGES; s++) {
             Checks.require(

@@ -167,8 +167,8 @@ public final class SegmentationModel extends Model<LabelMap> {
 
     /**
      * Returns the scores of pixels {@code [1, 3, H, W]} at the original size, without gradients.
-     * Closing the scores closes the pixels. Sliding windows are computed on access. The model must
-     * be in inference mode.
+     * Closes the pixels; with sliding windows, which are computed on access, when the result is
+     * closed. The model must be in inference mode.
      */
     public ScoreMap scores(NDArray pixels, Size original) {
         return scores(pixels, original, x -> NoGrad.call(() -> logits(x)));

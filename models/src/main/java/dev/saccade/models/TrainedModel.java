@@ -141,7 +141,8 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     public abstract TrainedModel<P> withTiles(Tiles tiles);
 
     /**
-     * Returns a copy with another precision, which shares the weights: closing either closes both.
+     * Returns a copy with another precision. It shares the weights: closing either model closes
+     * both.
      */
     public abstract TrainedModel<P> withPrecision(Precision precision);
 
@@ -205,8 +206,8 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /**
-     * Predicts each image. If all have the same padded size and no test-time augmentation, they are
-     * one batch, which is faster for small images but changes the rounding.
+     * Predicts images that are not tiled. If all have the same padded size and no test-time
+     * augmentation, they form one batch, which is faster for small images but changes the rounding.
      */
     public final List<P> predict(List<InferenceInput> images) {
         boolean augmented = images.stream().anyMatch(image -> image.batches().size() > 1);

@@ -180,8 +180,9 @@ public final class AtssHead extends DenseHead {
     }
 
     /**
-     * {@inheritDoc} Here, a row is an (anchor, class) pair. Its score is class score times
-     * centerness, or 0 if the class score is at most {@code score_thr}.
+     * Returns the {@code nmsPre} (anchor, class) pairs of a level with the highest class scores.
+     * The score of a pair is its class score times centerness, or 0 if the class score is at most
+     * {@code score_thr}.
      */
     @Override
     protected NDList top(NDList maps, NDArray anchors, int nmsPre) {

@@ -39,7 +39,7 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
                     return torch.lt(torch.unsqueeze(column, 0), torch.unsqueeze(counts, 1))
                     """);
 
-    /** Reads M from the scores; as a constant, each M would compile another script. */
+    /** Reads M from the scores; with M as a constant, each value would need its own script. */
     private static final Script IMAGE_INDICES =
             Script.compile(
                     "(indices: Tensor, scores: Tensor) -> Tensor",

@@ -24,7 +24,7 @@ import java.util.List;
  */
 public record GtInstances(NDArray boxes, NDArray labels, NDArray ignored) {
 
-    /** Returns the objects of each image, copied as one batch; drops zero-area boxes. */
+    /** Returns the objects of each image; copies all images together and drops zero-area boxes. */
     public static List<GtInstances> of(NDManager manager, List<Instances> images) {
         List<Boxes> boxes = new ArrayList<>();
         List<int[]> labels = new ArrayList<>();

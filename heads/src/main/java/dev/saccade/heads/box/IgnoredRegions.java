@@ -9,7 +9,7 @@ import dev.saccade.core.ops.script.ScriptTemplate;
 import java.util.Map;
 
 /**
- * Finds priors in ignored regions, which are excluded from training.
+ * Finds the priors to exclude from training because they are in ignored regions.
  *
  * @param iofThr minimum intersection over foreground (IoF), exclusive; 0 or less to disable
  * @param ofPriors whether the foreground is the prior, instead of the region

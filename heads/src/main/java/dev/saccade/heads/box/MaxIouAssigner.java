@@ -17,9 +17,9 @@ import dev.saccade.core.ops.vision.MaxIouAssign;
  * Assigns objects to priors by IoU, like mmdetection's {@code MaxIoUAssigner}, including ties.
  *
  * <p>Low-quality matches (the best priors of an object, even below {@code pos_iou_thr}) override
- * earlier assignments; if two objects match a prior, the later object wins. As in mmdetection,
- * {@code min_pos_iou: 0} assigns an object that overlaps no prior to every prior that does not
- * overlap it.
+ * earlier assignments; if two objects match a prior, the later object wins. As in mmdetection, with
+ * {@code min_pos_iou: 0}, an object that overlaps no prior matches all priors outside ignored
+ * regions.
  *
  * @param negIouThr IoU range of background; other priors below {@code pos_iou_thr} are ignored
  * @param minPosIou minimum IoU of a low-quality match

@@ -10,8 +10,9 @@ import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.ops.script.Script;
 
 /**
- * Indices where a mask is true. Without {@link DynamicShapes}, P does not depend on the mask, and
- * there are also fillers: arbitrary indices with weight 0, which do not change weighted sums.
+ * Indices where a mask is true. Without {@link DynamicShapes}, the number P of indices does not
+ * depend on the mask, and there are also fillers: arbitrary indices with weight 0, which do not
+ * change weighted sums.
  *
  * @param indices {@code [P]} int64
  * @param weights {@code [P]} float32: 1, or 0 for fillers
@@ -26,7 +27,7 @@ public record Positions(NDArray indices, NDArray weights) {
                     return (every, torch.to(mask, 6))
                     """);
 
-    /** Writes selected indices to their ranks, all others to an extra element, which is cut off. */
+    /** Writes the k-th selected index to element k, others to an extra element that is dropped. */
     private static final Script SLOTS =
             Script.compile(
                     "(first: Tensor, then: Tensor, slots: Tensor) -> Tuple[Tensor, Tensor]",

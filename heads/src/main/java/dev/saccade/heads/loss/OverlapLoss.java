@@ -29,7 +29,6 @@ public sealed interface OverlapLoss extends BoxLoss {
             distance = torch.div(rho2, c2)
             """;
 
-    /** Compiles the weighted sum of {@code loss} over all pairs. */
     private static Script compile(String loss) {
         return Script.compile(
                 "(pred: Tensor, target: Tensor, weight: Tensor) -> Tensor",

@@ -41,7 +41,7 @@ record RoiSamples(
         Positives positives) {
 
     /**
-     * Regions assigned to an object, and fillers: weight 0, other values arbitrary but valid.
+     * Regions assigned to an object, and fillers with weight 0 and arbitrary but valid values.
      *
      * @param positions {@code [P]} int64 indices into all regions, at least one
      * @param objects {@code [P]} int64 indices into the objects of the batch

@@ -71,7 +71,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
                     return (torch.reshape(corners, [b, m * k, 4]), torch.reshape(given, [b, m, torch.size(scores, 1)]))
                     """);
 
-    /** Replaces the boxes of given regions by the proposals, with equal scores for all classes. */
+    /** Resets the given regions to their proposals, with equal scores for all classes. */
     private static final ScriptTemplate RESTORE_BOXES =
             ScriptTemplate.of(
                     "(boxes: Tensor, scores: Tensor, regions: Tensor, indices: Tensor,"
@@ -258,7 +258,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         return image.toOriginal(image.fromOriginal(boxes));
     }
 
-    /** Returns an image's objects with masks from the probabilities at {@code masks[start]}. */
+    /** Returns objects with masks from the probabilities that start at {@code masks[start]}. */
     private static Instances withMasks(
             TwoStageHead head,
             Instances objects,

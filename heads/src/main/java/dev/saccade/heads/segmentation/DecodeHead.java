@@ -41,7 +41,6 @@ abstract class DecodeHead extends SegmentationHead {
                 .below("dropout_ratio", dropoutRatio, 0, 1);
     }
 
-    /** Returns the levels with the given indices; throws if an index is too large. */
     static List<FeatureInfo> select(List<FeatureInfo> features, List<Integer> inIndex) {
         String levels = "an index below %s, the number of levels";
         for (int level : inIndex) {

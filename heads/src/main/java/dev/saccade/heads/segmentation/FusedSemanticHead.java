@@ -113,7 +113,8 @@ public final class FusedSemanticHead extends Module
     }
 
     /**
-     * Returns the weighted loss, by default averaged over all pixels, including ignored ones.
+     * Returns the weighted loss of labels resized to the logits, by default averaged over all of
+     * these labels, including ignored ones.
      *
      * @param logits {@code [N, K, h, w]}
      * @param labels {@code [N, H, W]} int64 in [0, K) or {@link LabelMap#IGNORE}

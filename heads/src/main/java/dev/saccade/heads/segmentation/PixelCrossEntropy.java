@@ -94,7 +94,6 @@ public record PixelCrossEntropy(
         return new PixelCrossEntropy(weight, classWeight, avgNonIgnore);
     }
 
-    /** Requires either no class weights or one per class. */
     void checkFits(int numClasses) {
         Checks.require(
                 classWeight.isEmpty() || classWeight.size() == numClasses,

@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Places each name at its box where it hides as little as possible of names and objects. */
+/** Places each name at a corner of its box, hiding as little of objects and names as possible. */
 public final class LabelLayout {
 
     /** Cost of hiding a name, relative to hiding a whole object. */

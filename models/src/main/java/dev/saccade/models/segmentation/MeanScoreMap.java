@@ -26,7 +26,6 @@ public final class MeanScoreMap implements AutoCloseable {
     /** Scores per tile and augmentation; a few float buffers of this size fit into cache. */
     private static final int TILE = 1 << 19;
 
-    /** Rows of a tile. */
     private static final int ROWS = 64;
 
     /** Writes the first class with the highest score as two bytes, low byte first. */

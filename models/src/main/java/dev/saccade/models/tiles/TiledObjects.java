@@ -118,8 +118,8 @@ public final class TiledObjects {
     }
 
     /**
-     * Returns the distances from the tile borders relative to the tile size, at most {@link
-     * #MARGIN}; {@link #MARGIN} at image borders.
+     * Returns the distances of a box from the left, top, right and bottom of a tile, relative to
+     * the tile size. They are at most {@link #MARGIN}, and {@link #MARGIN} at image borders.
      */
     private double[] margins(Tile tile, Rectangle2D box) {
         double width = tile.size().width();

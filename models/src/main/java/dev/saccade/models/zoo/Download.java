@@ -75,7 +75,7 @@ final class Download {
     private final Duration timeout;
     private final HttpClient client;
 
-    /** Prepares a download; {@code part} may contain the first part of an earlier download. */
+    /** Prepares a download; {@code part} may contain the start of an earlier download. */
     Download(URI address, Path part, WeightsCheck check, PretrainedWeights.Progress progress) {
         this(address, part, check, progress, TIMEOUT);
     }
@@ -129,7 +129,7 @@ final class Download {
         return part.resolveSibling(part.getFileName() + ".version");
     }
 
-    /** Downloads the missing part; after an I/O error, a later download resumes. */
+    /** Downloads the missing bytes; after an I/O error, a later download resumes. */
     void run() {
         for (int attempt = 1; ; attempt++) {
             long before = present();

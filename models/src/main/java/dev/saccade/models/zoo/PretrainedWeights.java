@@ -56,7 +56,6 @@ public final class PretrainedWeights {
     private record Publisher(
             String title, Optional<String> license, String source, Map<String, Entry> weights) {}
 
-    /** One file of weights. */
     private record Entry(
             Optional<String> backbone,
             @Default("[]") List<String> settings,
@@ -135,8 +134,8 @@ public final class PretrainedWeights {
     }
 
     /**
-     * Returns whether these weights fit a backbone. Ignores parameters that classifiers lack, and
-     * sizes of position tables, which are interpolated.
+     * Returns whether these weights fit a backbone. Ignores position tables, which are
+     * interpolated, and parameters that checkpoints may lack, such as output norms.
      */
     public boolean fits(Backbone.Config backbone) {
         return fits(backbone, shapes(backbone));
