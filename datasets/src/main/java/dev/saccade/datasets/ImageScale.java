@@ -4,7 +4,7 @@ import dev.saccade.core.structures.Size;
 
 import java.util.List;
 
-/** Image size after transforms, and scale factor of object edges, which crops do not change. */
+/** Size of an image and scale factor of its objects after transforms; crops keep the factor. */
 public record ImageScale(Size size, double factor) {
 
     public static ImageScale of(Size image) {

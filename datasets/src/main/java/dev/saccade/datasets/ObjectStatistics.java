@@ -30,8 +30,7 @@ public record ObjectStatistics(
     /**
      * Numbers of annotations.
      *
-     * @param usable objects of a selected class, at least one pixel wide and high, inside their
-     *     images, and neither crowds nor ignored
+     * @param usable objects of a selected class for which no {@link DropReason} applies
      * @param trained usable objects in images used in training, whose sides have at least 32 pixels
      */
     public record Counts(int boxes, int crowds, int usable, int trained) {}

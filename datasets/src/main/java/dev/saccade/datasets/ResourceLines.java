@@ -8,7 +8,7 @@ import com.google.common.io.Resources;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** Reads tables from class path resources. */
+/** Reads the lines of text files on the class path. */
 public final class ResourceLines {
 
     private ResourceLines() {}

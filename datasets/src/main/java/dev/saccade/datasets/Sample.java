@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  *     normalized nor padded
  * @param info id, file and sizes of the image, and its scale and flip so far
  * @param targets objects in pixels of the image; masks, if any, have the padded size
- * @param labels label map of the padded size; empty if the data set has none
+ * @param labels label map of the padded size; empty unless label maps are trained
  * @param normalization applied when the sample is written
  * @param rejected whether another image replaces this one, see {@link Transform#needsOtherSamples}
  */

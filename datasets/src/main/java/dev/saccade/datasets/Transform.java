@@ -34,7 +34,7 @@ public interface Transform extends ComponentConfig {
         return apply(sample, random);
     }
 
-    /** Returns whether this step uses other samples or may reject its own; only for training. */
+    /** Returns whether this step uses other samples or may reject a sample; only for training. */
     default boolean needsOtherSamples() {
         return false;
     }

@@ -116,7 +116,7 @@ final class Cutout {
         return rgb;
     }
 
-    /** Returns the signed distance to the outline (far away: to the bounding circle) in radii. */
+    /** Returns the signed distance to the outline, or from afar to the unit circle, in radii. */
     private double distance(double x, double y) {
         double u = u(x, y);
         double v = v(x, y);

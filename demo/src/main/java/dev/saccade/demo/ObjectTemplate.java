@@ -10,9 +10,9 @@ import java.util.SplittableRandom;
 import java.util.function.DoubleBinaryOperator;
 
 /**
- * An object that fits into the unit circle; radii are fractions of the shorter image edge.
+ * An object in the unit circle, scaled by a radius given in fractions of the shorter image edge.
  *
- * @param thickness height above the table in radii; determines the shadow
+ * @param thickness height above the table as a multiple of the radius; determines the shadow
  * @param outline signed distance to the outline, negative inside
  */
 record ObjectTemplate(
@@ -258,7 +258,7 @@ record ObjectTemplate(
             return Math.min(blade, stalk);
         }
 
-        /** Returns half the width from base (0) to tip (1): a Beta curve with lobes or teeth. */
+        /** Returns half the width at {@code t} (base 0, tip 1): a Beta curve, lobed or toothed. */
         private double halfWidth(double t) {
             double rise = 1.1;
             double fall = rise * (1 - widest) / widest;

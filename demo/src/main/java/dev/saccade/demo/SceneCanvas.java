@@ -83,7 +83,7 @@ final class SceneCanvas {
         }
     }
 
-    /** Simulates a simple camera; writes {@code [H, W, 3]} BGR. */
+    /** Writes the image of a simulated simple camera, {@code [H, W, 3]} BGR. */
     void develop(SplittableRandom random, byte[] bgr) {
         double gradientX = between(random, -0.3, 0.3);
         double gradientY = between(random, -0.3, 0.3);

@@ -69,9 +69,7 @@ public final class SceneRenderer {
         return kind < 0.175 ? 7 + random.nextInt(2) : 1 + random.nextInt(5);
     }
 
-    /**
-     * Adds an object where it and the objects below stay recognizable, if there is such a place.
-     */
+    /** Adds an object if one of 30 random places leaves this object and those below visible. */
     private void place(SplittableRandom random, double squash, List<Cutout> cutouts) {
         int label = random.nextInt(ObjectTemplate.CLASSES.size());
         ObjectTemplate template = ObjectTemplate.sample(label, random);

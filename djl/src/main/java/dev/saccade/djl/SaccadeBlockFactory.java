@@ -45,7 +45,7 @@ public final class SaccadeBlockFactory implements BlockFactory {
      * {@inheritDoc}
      *
      * @throws SaccadeException of kind user, if the checkpoint is missing or does not match the
-     *     recipe, or the device is not available
+     *     recipe, an argument is invalid, or the device is not available
      */
     @Override
     public Block newBlock(Model model, Path folder, Map<String, ?> arguments) {

@@ -64,8 +64,8 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
     /**
      * {@inheritDoc}
      *
-     * @throws SaccadeException of kind user, if the model is not a Saccade model, or does not
-     *     support this output type
+     * @throws SaccadeException of kind user, if the model is not a Saccade model or has another
+     *     output type, or an argument is invalid
      */
     @Override
     public <I, O> Translator<I, O> newInstance(

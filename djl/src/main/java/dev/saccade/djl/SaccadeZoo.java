@@ -49,7 +49,7 @@ public final class SaccadeZoo extends ModelZoo {
     }
 
     /**
-     * Returns a zoo with a single checkpoint of a run. Criteria need neither factories nor options.
+     * Returns a zoo whose only model is a run's checkpoint. Criteria need no factories or options.
      *
      * @param checkpoint the file, or a folder that contains no other checkpoint
      * @throws SaccadeException of kind user, if the file cannot be read or does not describe its

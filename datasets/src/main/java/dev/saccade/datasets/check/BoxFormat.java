@@ -17,9 +17,9 @@ import java.util.stream.Stream;
  * Detects boxes that are not in COCO's format by checking whether they fit into their images.
  *
  * <p>Even in good data sets, some boxes exceed their images, because of rounding, imprecise clicks
- * or objects annotated beyond the border. Another format is therefore only reported in the
- * following cases; corners, centers and swapped values only if at least 98 % of the boxes fit in
- * that format:
+ * or objects annotated beyond the border. Another format is therefore only reported in these cases.
+ * For corners, centers and swapped values, at least 98 % of the boxes must also fit into their
+ * images if read in that format.
  *
  * <ul>
  *   <li>fractions of the image: at least 98 % of the boxes have no number above 1

@@ -24,8 +24,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Finds images that occur several times in the splits of a data set: by pixels if decoded,
- * otherwise by file content. Files with different lengths, starts or ends are not read any further.
+ * Finds images that occur several times in the splits of a data set, by pixels if decoded and
+ * otherwise by file content, and copies augmented by Roboflow, by their names. Files whose length,
+ * start or end differs are not read any further.
  */
 final class DuplicateImages {
 

@@ -19,10 +19,10 @@ import java.util.function.Function;
 
 public final class LabelCheck {
 
-    /** Findings, and pixels per class ([classes + 1], ignored last) if the label map is valid. */
+    /** Findings, and pixels per class ([classes + 1], ignored last) if the map is readable. */
     public record Result(List<Finding> findings, Optional<long[]> counts) {
 
-        /** Returns the result for a valid label map; warns if all of its pixels are ignored. */
+        /** Returns the result for a readable label map; warns if all of its pixels are ignored. */
         public static Result of(
                 List<Finding> findings, String file, String subject, long[] counts, long pixels) {
             if (counts[counts.length - 1] == pixels) {

@@ -73,7 +73,7 @@ final class OutlineFit {
         return new Bbox(bounds.x(), bounds.y(), bounds.width(), bounds.height());
     }
 
-    /** Returns a fault if most outlines are wrong; empty outlines count if {@code hasMasks}. */
+    /** Returns a fault if most outlines are wrong; if {@code hasMasks}, empty ones are wrong. */
     Optional<String> fault(boolean hasMasks) {
         if (hasMasks && empty > MOST * outlines) {
             return Optional.of(

@@ -215,7 +215,7 @@ public final class CocoDataset implements Dataset {
         return rows.get(index).size();
     }
 
-    /** Returns the original name of an augmented image (Roboflow); empty if unknown. */
+    /** Returns the name of the original if Roboflow augmented this image; empty if unknown. */
     public String source(int index) {
         return rows.get(index).source();
     }

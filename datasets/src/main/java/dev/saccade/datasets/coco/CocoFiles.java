@@ -99,7 +99,7 @@ public final class CocoFiles {
         return best.folder;
     }
 
-    /** A folder that contains images of an annotation file, with criteria to compare folders. */
+    /** A folder that may contain the images of an annotation file, with criteria to rank it. */
     private record Candidate(
             Path folder, long found, int shared, long similarNames, int extra, int distance) {
 

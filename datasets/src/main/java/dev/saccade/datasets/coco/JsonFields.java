@@ -203,7 +203,7 @@ final class JsonFields {
         return path.isEmpty() ? "" : path + ": ";
     }
 
-    /** Returns whether all keys have valid values; if no problem is pending, reports the others. */
+    /** Returns whether all keys have valid values; reports the rest unless a problem is pending. */
     boolean requireUsable(Fields fields, String... keys) {
         List<String> missing = Stream.of(keys).filter(key -> !fields.isUsable(key)).toList();
         if (!missing.isEmpty() && pending.isEmpty()) {

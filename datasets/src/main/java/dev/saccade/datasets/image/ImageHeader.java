@@ -19,12 +19,12 @@ import java.util.Optional;
  * Metadata of an image file, read without decoding pixels. Lengths in the file are not trusted: no
  * memory is allocated for them, and every step moves forward in the file.
  *
- * <p>Only this class determines the orientation; decoders do not. The orientation is the first in
- * the first EXIF segment before the pixels of a JPEG, in the first {@code eXIf} chunk of a PNG with
- * a valid checksum, or in the first directory of a TIFF. Unreadable values and values outside of 1
- * to 8 mean upright. This equals {@code cv2} for usual files, and careful viewers and Pillow's
- * {@code exif_transpose} for unusual ones. As in {@code cv2}, XMP, ImageMagick's raw profiles in
- * PNG, and EXIF data of WebP have no effect; EXIF data of WebP causes a warning.
+ * <p>Only this class determines the orientation; decoders do not. The first value counts, from the
+ * first EXIF segment before the pixels of a JPEG, the first {@code eXIf} chunk of a PNG with a
+ * valid checksum, or the first directory of a TIFF. Unreadable values and values outside of 1 to 8
+ * mean upright. This equals {@code cv2} for usual files, and careful viewers and Pillow's {@code
+ * exif_transpose} for unusual ones. As in {@code cv2}, XMP, ImageMagick's raw profiles in PNG, and
+ * EXIF data of WebP have no effect; EXIF data of WebP causes a warning.
  *
  * @param kind format according to the first bytes, regardless of the suffix
  * @param storedSize size of the stored pixels

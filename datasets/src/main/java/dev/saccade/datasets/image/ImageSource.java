@@ -57,8 +57,8 @@ public final class ImageSource {
     }
 
     /**
-     * Returns this source with a maximum number of pixels of files and bytes, by default {@link
-     * ImageInfo#MAX_PIXELS}. A pixel takes three bytes, and three more in each drawn copy.
+     * Returns this source with another limit on the number of pixels to decode; the default is
+     * {@link ImageInfo#MAX_PIXELS}. A pixel takes three bytes, and three more in each drawn copy.
      */
     public ImageSource maxPixels(long most) {
         return new ImageSource(name, pixels, most, warnings);

@@ -55,9 +55,8 @@ public final class OpenCv {
             System.load(NativeLibrary.file(resource()).toString());
             leaveThreadsToCallers();
         } catch (UnsatisfiedLinkError e) {
-            // A file can be loaded by a single class loader. If OpenCV's class loader differs from
-            // ours, or has already loaded the file, OpenCV's jar extracts another copy at every
-            // start.
+            // Only one class loader can load a library file. If OpenCV's class loader differs from
+            // Saccade's, or has loaded the file already, OpenCV extracts a copy at each start.
             OpenCV.loadLocally();
             leaveThreadsToCallers();
         }

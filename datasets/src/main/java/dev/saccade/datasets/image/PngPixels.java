@@ -6,8 +6,8 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * The compressed pixels of a PNG. Decoders decompress the data to its end, which may be a thousand
- * times the file size, even if they have all pixels.
+ * Checks the compressed pixels of a PNG. Even if they have all pixels, decoders decompress the rest
+ * of the data, whose size may be a thousand times that of the file.
  */
 final class PngPixels {
 

@@ -73,7 +73,7 @@ final class TiffPixels {
         compression = directory.value(COMPRESSION, PLAIN);
     }
 
-    /** Throws if pixels are missing, or the directory cannot be read. */
+    /** Throws if pixels are missing, or compression or directory are unsupported or damaged. */
     static void check(byte[] tiff) {
         new TiffPixels(tiff).check();
     }

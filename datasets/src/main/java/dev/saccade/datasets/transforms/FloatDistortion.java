@@ -25,7 +25,7 @@ final class FloatDistortion {
             params.contrast()
                     .ifPresent(factor -> Core.multiply(result, Scalar.all(factor), result));
         }
-        // mmdetection converts to HSV and back even if neither step is applied.
+        // mmdetection converts to HSV and back even if saturation and hue are unchanged.
         changeColors(result, params);
         if (!params.contrastFirst()) {
             params.contrast()

@@ -107,7 +107,7 @@ public record PhotometricDistortion(
 
     private static Optional<Double> sampleIfApplied(
             SplittableRandom random, double low, double high) {
-        // Always samples both, so that one step does not shift the random numbers of the next.
+        // Also samples the value of a skipped step, so that later steps get the same numbers.
         boolean isApplied = random.nextBoolean();
         double value = low + (high - low) * random.nextDouble();
         return isApplied ? Optional.of(value) : Optional.empty();

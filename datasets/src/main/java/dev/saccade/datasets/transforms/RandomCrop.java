@@ -32,7 +32,7 @@ import java.util.SplittableRandom;
  * @param recomputeBbox whether boxes of objects with masks become the tightest around the cropped
  *     masks; drops objects without pixels
  * @param allowNegativeCrop whether crops without objects or crowds are trained on as background;
- *     otherwise another image replaces them. No effect on label maps
+ *     otherwise another image replaces them. No effect on images with a label map
  */
 @Component("random_crop")
 public record RandomCrop(
@@ -165,13 +165,13 @@ public record RandomCrop(
         return (int) Math.min(edge, size.get(axis));
     }
 
-    /** Returns a side from its minimum ({@code between} 0) to all of {@code edge} (1). */
+    /** Returns a side between its minimum, if {@code between} is 0, and {@code edge}, if 1. */
     private int scaledEdge(int edge, int axis, double between) {
         double least = size.get(axis);
         return Math.max(1, (int) (edge * (least + between * (1 - least)) + 0.5));
     }
 
-    /** Crops at a given position, and applies this step's rules to the objects. */
+    /** Crops at a position; applies {@code recomputeBbox} and {@code allowNegativeCrop}. */
     public Sample cut(Sample sample, int top, int left, Size part) {
         Sample cropped = crop(sample, top, left, part);
         boolean isNegative =

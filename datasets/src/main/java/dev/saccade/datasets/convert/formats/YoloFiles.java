@@ -24,8 +24,8 @@ import java.util.function.UnaryOperator;
  * Pairs YOLO images with their label files: {@code images/a.jpg} with {@code labels/a.txt}, or else
  * {@code a.txt} next to it; {@code a.png} with {@code a.png.txt} if {@code a.jpg} also exists.
  * Names that differ in encoding, case or a second suffix ({@code a.jpg.txt}) are paired if they are
- * unambiguous. Remaining images have no objects, unless label files also remain: then names must be
- * wrong, which is an error.
+ * unambiguous. Remaining images have no objects. If no image is paired or label files remain, too,
+ * names must be wrong, which is an error.
  */
 final class YoloFiles {
 

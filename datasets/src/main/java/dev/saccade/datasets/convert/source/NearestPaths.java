@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Selects the paths that belong to a label file among several candidates: in or below its folder,
- * otherwise in the nearest parent folder with candidates; among these, the paths that share the
- * most words with its path, such as {@code cam2} or {@code train}, and have the fewest other words.
+ * Selects the paths that belong to a label file among several candidates: its folder, otherwise
+ * paths below this folder, otherwise paths below the nearest parent folder. Of several, prefers the
+ * ones that share most words with its path, such as {@code cam2}, and have the fewest other words.
  */
 public final class NearestPaths {
 
@@ -37,7 +37,7 @@ public final class NearestPaths {
         return paths.stream().filter(path -> order.compare(path, first) == 0).toList();
     }
 
-    /** Returns how many folders the first common folder is above the folder of the labels. */
+    /** Returns how often to go up from the folder of the labels to reach a folder with the path. */
     private static int levelsUp(String labels, String path) {
         int levels = 0;
         String folder = SourceFolder.parent(labels);
