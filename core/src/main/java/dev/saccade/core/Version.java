@@ -11,7 +11,7 @@ public final class Version {
 
     private Version() {}
 
-    /** Returns the version, such as {@code 0.1.0}, or {@code unpackaged}. */
+    /** Returns the version, such as {@code 0.1.0}; {@code unpackaged} without a version file. */
     public static String saccade() {
         URL file = Version.class.getResource("version.txt");
         if (file == null) {

@@ -51,7 +51,7 @@ final class Damage {
         }
     }
 
-    /** Returns the damaged frames, such as {@code 31 to 39, 52}; empty if there are none. */
+    /** Returns the damaged frames, such as {@code frames 31 to 39, 52}; empty if there are none. */
     Optional<String> text() {
         List<Range> all = new ArrayList<>(ranges);
         if (open >= 0 && open < frames) {

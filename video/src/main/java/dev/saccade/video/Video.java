@@ -240,7 +240,7 @@ public final class Video implements AutoCloseable {
 
     /**
      * Returns notes on guessed or ignored properties; call it after the last frame. Examples: color
-     * matrix, HDR, pixel shape, interlacing, restarted time stamps, other streams.
+     * matrix, HDR, pixel shape, interlacing, restarted time stamps, other video streams.
      */
     public List<String> notes() {
         List<String> notes = new ArrayList<>(report.notes());

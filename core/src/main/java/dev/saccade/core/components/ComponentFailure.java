@@ -20,8 +20,8 @@ import java.util.ServiceLoader;
 import java.util.stream.Stream;
 
 /**
- * Distinguishes errors in custom components from bugs in Saccade by a stack trace with code from
- * the folder or jar of a third-party {@link ComponentProvider}.
+ * Recognizes errors in custom components: their stack trace contains code from the folder or jar of
+ * a third-party {@link ComponentProvider}.
  */
 public final class ComponentFailure {
 

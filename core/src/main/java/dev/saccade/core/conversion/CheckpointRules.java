@@ -48,7 +48,7 @@ public final class CheckpointRules {
         return Arrays.stream(names).map(NamePattern::new).toList();
     }
 
-    /** Adds tensor names of other libraries. */
+    /** Adds mappings from tensor names of other libraries to ours. */
     public CheckpointRules withNames(NameTable... more) {
         return with(rules -> rules.names, List.of(more));
     }

@@ -150,7 +150,7 @@ public final class ProcessGroup implements AutoCloseable {
     /**
      * Returns gradients summed over all ranks; results are bit-identical on all ranks.
      *
-     * @param gradients one per parameter; may share memory, and an empty array counts as zeros
+     * @param gradients one array per parameter; arrays may share memory; an empty one means zeros
      * @param like the parameters; each sum gets the memory format of its parameter
      * @return arrays owned by the manager of the first gradient; some share memory
      */

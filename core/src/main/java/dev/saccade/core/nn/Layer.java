@@ -19,7 +19,7 @@ public abstract class Layer extends Module implements UnaryOperator<NDArray> {
         return Scope.apply(this::forward, x);
     }
 
-    /** Computes the output, often for {@code [N, C, H, W]}; {@link #apply} frees other arrays. */
+    /** Computes the output, often for {@code [N, C, H, W]}; intermediate arrays are freed. */
     protected abstract NDArray forward(NDArray x);
 
     @Override
