@@ -79,7 +79,7 @@ final class Binding {
     }
 
     /**
-     * Converts the default {@code node}; empty if it is a record with required settings.
+     * Converts {@code node}, the default of a component; empty if it lacks required settings.
      *
      * @param fallback defaults of nested settings that {@code node} omits
      */

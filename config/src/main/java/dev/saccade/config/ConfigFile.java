@@ -55,7 +55,7 @@ public final class ConfigFile {
      * @param overrides settings such as {@code model.backbone.depth=50} with YAML values, applied
      *     in order; unknown keys are reported by {@link Configs#bind}
      * @throws SaccadeException of kind user if a file is missing, too large, not YAML or its own
-     *     base, or an override is not {@code key=value}
+     *     base, or an override is not {@code key=value} or addresses a missing list item
      */
     public static ConfigNode.Mapping load(Path file, List<String> overrides) {
         return withOverrides(new ConfigFile(/* packaged= */ false).resolve(file), overrides);
@@ -64,7 +64,8 @@ public final class ConfigFile {
     /**
      * Applies overrides such as {@code model.backbone.depth=50} in order.
      *
-     * @throws SaccadeException of kind user if an override is not {@code key=value}
+     * @throws SaccadeException of kind user if an override is not {@code key=value} or addresses a
+     *     missing list item
      */
     public static ConfigNode.Mapping withOverrides(
             ConfigNode.Mapping config, List<String> overrides) {

@@ -97,7 +97,7 @@ public sealed interface ConfigNode {
         }
 
         /**
-         * Merges {@code over} into this map key by key; values other than maps are replaced.
+         * Returns this map with the entries of {@code over}; merges maps, replaces other values.
          *
          * <p>A different {@code type} replaces the whole map, as the settings of one component do
          * not apply to another. Setting {@code epochs} removes {@code iterations} and vice versa.

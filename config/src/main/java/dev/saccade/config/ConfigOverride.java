@@ -43,7 +43,7 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
      * Returns a config with this override.
      *
      * @param defaults adds the defaults to a valid config; used if the config omits an item's list
-     * @throws SaccadeException of kind user if a list has no such item
+     * @throws SaccadeException of kind user if the override addresses a missing list item
      */
     ConfigNode.Mapping applyTo(
             ConfigNode.Mapping config,

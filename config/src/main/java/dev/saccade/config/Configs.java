@@ -16,13 +16,13 @@ import java.util.Optional;
 /**
  * Converts between configs and records of settings.
  *
- * <p>Keys are the components of a record in snake case. The default of a missing key comes from the
- * selected {@link Variant}, else from the default of the enclosing record, else from {@link
- * Default}. Without any of them, an {@link Optional} is empty, a nested record has its own
- * defaults, and other keys are required. Record components may be {@code int}, {@code long}, {@code
- * float}, {@code double}, {@code boolean}, {@link String}, {@link java.nio.file.Path}, enums (lower
- * snake case), records (also {@link Unwrapped}), {@link Optional}, {@link List}, {@link Map} with
- * string keys, and interfaces that extend {@link ComponentConfig}; {@code type} selects their
+ * <p>Keys are the names of record components in snake case. The default of a missing key comes from
+ * the default of the enclosing record if no {@link Variant} is selected, else from the variant,
+ * else from {@link Default}. Without any of them, an {@link Optional} is empty, a nested record has
+ * its own defaults, and other keys are required. Components may be {@code int}, {@code long},
+ * {@code float}, {@code double}, {@code boolean}, {@link String}, {@link java.nio.file.Path}, enums
+ * (lower snake case), records (also {@link Unwrapped}), {@link Optional}, {@link List}, {@link Map}
+ * with string keys, and interfaces that extend {@link ComponentConfig}; {@code type} selects their
  * record from all {@link ComponentProvider}s.
  */
 public final class Configs {
@@ -80,8 +80,8 @@ public final class Configs {
      * Applies overrides in order, like {@link ConfigFile#load}; they may also address items of
      * lists in the defaults of {@code type}.
      *
-     * @throws SaccadeException of kind user if an override is not {@code key=value} or a list has
-     *     no such item
+     * @throws SaccadeException of kind user if an override is not {@code key=value} or addresses a
+     *     missing list item
      */
     public static ConfigNode.Mapping withOverrides(
             ConfigNode.Mapping config, List<String> overrides, Class<? extends Record> type) {

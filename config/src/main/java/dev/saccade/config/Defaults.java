@@ -106,12 +106,11 @@ final class Defaults {
         return variants;
     }
 
-    /** Returns the settings that a variant changes. */
     static ConfigNode.Mapping settings(Variant variant) {
         return map("{" + String.join(", ", variant.settings()) + "}");
     }
 
-    /** Returns the record component {@code variant}; empty if the type has no variants. */
+    /** Returns the component {@code variant}, which selects a {@link Variant}; empty for none. */
     static Optional<RecordComponent> variant(Class<? extends Record> type) {
         return Arrays.stream(type.getRecordComponents())
                 .filter(component -> Records.key(component).equals(Binding.VARIANT))

@@ -15,7 +15,6 @@ final class Records {
 
     private Records() {}
 
-    /** Returns the YAML key of a component. */
     static String key(RecordComponent component) {
         return CaseFormat.LOWER_CAMEL.to(CaseFormat.LOWER_UNDERSCORE, component.getName());
     }

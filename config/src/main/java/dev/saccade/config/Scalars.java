@@ -11,8 +11,8 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Converts scalars between YAML and Java. Never changes the type: 1.5 is not an integer, 50 is not
- * a string.
+ * Converts scalars between YAML and Java. Integers are accepted as floating-point numbers, but 1.5
+ * is not an integer, and 50 is not a string.
  */
 final class Scalars {
 

@@ -79,7 +79,7 @@ public record ToolkitTerms(
 
     /**
      * Returns a hint for an unknown key, for the keys below it, or for its full path; empty if
-     * unknown.
+     * there is none.
      */
     static String hintForKey(String path, ConfigNode value) {
         return find(ALL.keys, last(path))

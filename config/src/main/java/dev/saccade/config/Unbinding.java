@@ -48,7 +48,8 @@ final class Unbinding {
     }
 
     /**
-     * Returns the settings of a record that differ from its variant, else from {@code fallback}.
+     * Returns the settings that differ from the variant or, without variants, from {@code fallback}
+     * if it has the type of {@code value}, else from the annotated defaults.
      */
     private static ConfigNode.Mapping changes(Record value, Object fallback) {
         Map<String, ConfigNode> entries = typed(value);

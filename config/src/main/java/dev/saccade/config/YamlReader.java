@@ -32,7 +32,7 @@ import java.util.Optional;
 
 /**
  * Reads a YAML 1.2 document (core schema). Works on parser events, to reject deep nesting, alias
- * bombs, tags and duplicate keys before building anything.
+ * bombs, tags and duplicate keys as soon as they occur.
  */
 final class YamlReader {
 

@@ -13,7 +13,7 @@ import java.util.Optional;
 /** Finds COCO annotation files and image folders; file or folder names determine the split. */
 final class CocoLayout {
 
-    /** Files read per folder; folders with more files have one per image, in another format. */
+    /** Maximum number of files read per folder; other formats have a JSON file per image. */
     private static final int MAX_FILES_PER_FOLDER = 50;
 
     private CocoLayout() {}

@@ -26,8 +26,8 @@ import java.util.OptionalInt;
  * @param longEdge median of the longer image edges in pixels
  * @param shortEdge median of the shorter image edges in pixels
  * @param perClass objects per class; empty for label maps
- * @param smallObject edge of a small object in pixels: the 10th percentile or the median of the
- *     class with the smallest objects, whichever is smaller; 0 without objects
+ * @param smallObject square root of a small object's box area in pixels: the 10th percentile, or
+ *     the median of the class with the smallest objects if that is less; 0 without objects
  * @param mostObjects largest number of objects in an image of either split
  */
 public record DatasetContents(

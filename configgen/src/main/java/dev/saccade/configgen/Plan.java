@@ -4,7 +4,7 @@ import dev.saccade.core.components.TargetKind;
 
 /**
  * Input size, batch size and schedule of a config. The CPU values come from the evaluated recipes
- * for small data; GPUs get more steps and a larger model.
+ * for small data; GPUs get larger images and more steps.
  */
 record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPerEpoch) {
 
@@ -45,7 +45,7 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
                 steps);
     }
 
-    /** Returns the resize factor that enlarges small objects, within the image size limits. */
+    /** Returns the resize factor that gives small objects the target edge, within size limits. */
     private static double scale(DatasetContents contents, boolean gpu) {
         double imageArea = Math.max(1, (double) contents.longEdge() * contents.shortEdge());
         double maxScale = Math.sqrt((gpu ? MAX_PIXELS_OF_GPU : MAX_PIXELS_OF_CPU) / imageArea);
@@ -95,7 +95,7 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
         return Math.max(1, epochs / 6);
     }
 
-    /** Returns the size of the smallest anchors in strides, {@code least} to {@code usual}. */
+    /** Returns the size of the smallest anchors in strides, from {@code least} to {@code usual}. */
     int baseScale(DatasetContents contents, int finestStride, int least, int usual) {
         double shown = contents.smallObject() * longEdge / Math.max(1, contents.longEdge());
         return (int) Math.min(Math.max(Math.round(shown / finestStride), least), usual);

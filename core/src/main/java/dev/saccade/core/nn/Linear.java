@@ -71,8 +71,8 @@ public final class Linear extends Layer implements Affine {
     }
 
     /**
-     * Returns whether to use the fused operator, only in inference on CPUs. With a single thread,
-     * libtorch convolves small batches without oneDNN, so training results would differ.
+     * Returns whether to use the fused operator: only in inference on CPUs with several threads.
+     * With a single thread, libtorch's own convolutions of small batches bypass oneDNN.
      */
     private static boolean isFused(NDArray x) {
         return NoGrad.isActive()

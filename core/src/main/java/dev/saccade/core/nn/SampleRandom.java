@@ -11,8 +11,8 @@ import java.util.function.Supplier;
  * Random numbers for layers such as {@link DropPath} and for samplers of heads. A generator depends
  * only on (seed, epoch, sample id) and the dotted name of the layer.
  *
- * <p>A training loop runs its forward pass in {@code call}, which sets the sample ids. Elsewhere,
- * {@link #of} splits generators from one per thread, seeded with 0.
+ * <p>A training loop runs its forward pass in {@code call}, which sets the sample ids. Outside of
+ * {@code call}, {@link #of} splits generators from one generator per thread, seeded with 0.
  */
 public final class SampleRandom {
 
@@ -36,7 +36,7 @@ public final class SampleRandom {
         return new SampleRandom(seed, epoch, n -> names[n]).call(forward);
     }
 
-    /** Returns the state of this thread, with which a forward pass can be repeated. */
+    /** Returns the state of this thread; {@link #call(Supplier)} repeats a forward pass with it. */
     static SampleRandom current() {
         SampleRandom draws = CURRENT.get();
         return draws == null ? new SampleRandom(THREAD_RANDOM.get().nextLong(), 0, n -> n) : draws;

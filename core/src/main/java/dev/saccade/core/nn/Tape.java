@@ -40,7 +40,7 @@ public final class Tape implements AutoCloseable {
      * A checkpointed block.
      *
      * @param forward runs the block with the random numbers and precision of its first run
-     * @param source gradient index of the input if another block computed the input, else -1
+     * @param source gradient index of the input if it is the output of another block, else -1
      * @param leaf output of the block
      */
     private record Segment(

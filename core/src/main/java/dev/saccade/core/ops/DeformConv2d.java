@@ -98,7 +98,7 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
                         "dilation_x", dilation.get(1),
                         "modulated", modulated,
                         "shifted", bias == null ? "result" : "torch.add(result, " + shift + ")");
-        // The script does not read the placeholders for null.
+        // The script ignores the arrays that are passed instead of null.
         return PORTABLE.with(constants)
                 .run(
                         input,

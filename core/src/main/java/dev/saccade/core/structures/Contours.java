@@ -38,7 +38,7 @@ public final class Contours {
         return new Contours(mask).walkAll();
     }
 
-    /** Returns polygons that cover exactly the mask; holes are cut along their middle column. */
+    /** Returns polygons that cover exactly the mask, which is cut at the middle of each hole. */
     public static ImmutableList<ImmutableIntArray> polygons(Rle mask) {
         ImmutableList.Builder<ImmutableIntArray> polygons = ImmutableList.builder();
         addPolygons(mask, polygons);

@@ -25,7 +25,7 @@ public record ImageInfo(
     /** Maximum number of pixels: twice Pillow's warning limit for decompression bombs. */
     public static final long MAX_PIXELS = 178_956_970;
 
-    /** Rejects a padded size above {@link #MAX_PIXELS}, unless the original is as large. */
+    /** Rejects padded sizes above both {@link #MAX_PIXELS} and the size of the original. */
     public ImageInfo {
         if (padded.area() > Math.max(MAX_PIXELS, original.area())) {
             throw SaccadeException.user(

@@ -201,8 +201,8 @@ public final class LabelMap {
     }
 
     /**
-     * Returns the pixel ratio of the most frequent class, mmsegmentation's {@code cat_max_ratio}.
-     * Excludes ignored pixels; 1 if all are ignored.
+     * Returns the fraction of pixels in the most frequent class, which mmsegmentation limits by
+     * {@code cat_max_ratio}. Excludes ignored pixels; 1 if all are ignored.
      */
     public double maxClassRatio() {
         long[] counts = histogram(MAX_CLASSES);

@@ -28,7 +28,7 @@ public record Losses(Map<String, NDArray> terms, Map<String, NDArray> metrics) {
         metrics.forEach(Losses::requireScalar);
     }
 
-    /** Returns {@code number}; throws a user error if {@code number} is not a float32 scalar. */
+    /** Returns a float32 scalar unchanged; throws a user error for any other array. */
     public static NDArray requireScalar(String name, NDArray number) {
         if (number.getDataType() != DataType.FLOAT32 || number.size() != 1) {
             throw SaccadeException.user(

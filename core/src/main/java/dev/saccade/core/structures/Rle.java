@@ -209,7 +209,7 @@ public final class Rle {
     /**
      * Returns the boundary of the foreground (Cheng et al. 2021, Boundary IoU), equal to {@code
      * mask_to_boundary} of the official code. Foreground at the image border counts as boundary.
-     * The width is relative to the image diagonal, at least one pixel.
+     * The width is {@code ratio} times the image diagonal, at least one pixel.
      */
     public Rle boundary(double ratio) {
         checkArgument(ratio >= 0, "ratio: got %s, expected at least 0", ratio);

@@ -22,7 +22,7 @@ public final class RunBuilder {
         this.pixels = pixels(size);
     }
 
-    /** Returns the number of pixels; throws a user error if a mask may not be so large. */
+    /** Returns the number of pixels; throws a user error if a mask cannot have this size. */
     static int pixels(Size size) {
         boolean sides = isSide(size.height()) && isSide(size.width());
         if (!sides || size.area() > Integer.MAX_VALUE) {

@@ -12,7 +12,7 @@ import java.util.Optional;
 /**
  * Depth-wise self-attention within windows (Zhou et al. 2023, Eq. 5): {@code o_i = q_i * mean_j k_j
  * + sum_j p_ij k_j} per channel, without values, softmax or scale. Keys masked because of a cyclic
- * shift are excluded from both sums; padded keys are included.
+ * shift are excluded from the mean and the sum; padded keys are included.
  */
 public final class DepthwiseAttention {
 
@@ -22,7 +22,7 @@ public final class DepthwiseAttention {
      * Applies attention.
      *
      * @param q {@code [N, windows, heads, area, d]}, like {@code k} and the result
-     * @param bias {@code [heads, area, area]}, query by key; empty omits the second sum
+     * @param bias {@code [heads, area, area]}, query by key; empty omits the sum
      * @param unseen {@code [windows, 1, area, area]}: 1 for masked keys, else 0
      */
     public static NDArray attend(

@@ -29,9 +29,9 @@ import java.util.function.Supplier;
  * the softmax. The channels of a group {@code g} are contiguous, as in the official code; the paper
  * interleaves groups.
  *
- * <p>Values are never copied per offset. The portable version arranges weights as band matrices, in
- * training with about three times the memory of the values, or, with {@code lambda != 0} (no
- * published model), uses a slower version without matrix products.
+ * <p>Values are never copied per offset. The portable version arranges weights as band matrices,
+ * which take about three times the memory of the values in training. With {@code lambda != 0},
+ * which no published model uses, it is slower, because it does not use matrix products.
  *
  * @param kernel side of the square, odd
  * @param lambda exponent of the ghost head's factors; 0 for none

@@ -56,7 +56,7 @@ public interface FilterRegion {
     /** Returns {@code rb_(j-i)} for a table {@code [heads, offsets]}; broadcastable. */
     NDArray ofOffsets(NDArray rb);
 
-    /** Returns 1 for masked keys of an arranged map, else 0 (broadcastable); empty if no masks. */
+    /** Returns 1 for masked keys of an arranged map, else 0 (broadcastable); empty for none. */
     Optional<NDArray> mask(NDArray arranged);
 
     /**

@@ -82,7 +82,7 @@ public record FocalRegion(
         return focalWindow - 1 + (1 << level);
     }
 
-    /** Returns the number of keys per query: tokens, then the cells of every level. */
+    /** Returns the number of keys per query: tokens of window and ring, and cells of all levels. */
     public int keys() {
         int pooled = IntStream.range(0, pooledLevels).map(k -> cells(k) * cells(k)).sum();
         return side() * side() + pooled;
@@ -96,9 +96,9 @@ public record FocalRegion(
     /**
      * Returns the keys of every window of an arranged map {@code [N, H', W', C]}.
      *
-     * @return {@code [windows, keys]}: 0 for a cell outside the grid, else the position, from 1, in
-     *     the list of all tokens of the map, then all cells of each level, row-major; and the mask
-     *     {@code [windows, 1 or area, keys]} to add to the logits
+     * @return {@code [windows, keys]}: 0 for a cell outside the grid, else the 1-based position in
+     *     the list of all tokens of the map, followed by the cells of each level, row-major; and
+     *     the mask {@code [windows, 1 or area, keys]} to add to the logits
      */
     NDList keys(NDArray arranged) {
         NDList found =

@@ -18,7 +18,7 @@ import java.util.Optional;
  * d]}, filters {@code [N, H, W, heads, K * K]}; offsets are row-major.
  *
  * <p>Rows are split into sliding chunks (Zhang et al. 2021) of K queries. A chunk is multiplied
- * with each of the K rows around it (2 K - 1 keys), and the diagonals of the result are the
+ * with each of the K rows around it (2 K - 1 keys each), and the diagonals of the result are the
  * products with the neighbors. No array is K * K times the size of the map.
  */
 public record NeighborRegion(int kernel) implements FilterRegion {

@@ -63,7 +63,7 @@ public final class WindowAttention {
      */
     public static NDArray attend(
             Windows windows, NDArray map, Affine projection, Packing packing, NDArray table) {
-        // Inference frees the packed map before the output projection.
+        // In inference, this frees the packed map before the output projection.
         return Scope.array(
                 () ->
                         Kernels.isFusedFor(map)
@@ -124,7 +124,7 @@ public final class WindowAttention {
         return windows.tokens(map.getShape()) - map.size() / map.getShape().get(3);
     }
 
-    /** Counts the output projection of padding, which only Swin's code computes. */
+    /** Counts the output projection of padding, which Swin's code computes and Saccade skips. */
     private static void countOutputOfPadding(long padded, long channels) {
         MultiplyAdds.add(padded * channels * channels);
     }

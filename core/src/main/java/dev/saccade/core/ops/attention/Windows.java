@@ -27,9 +27,9 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
     }
 
     /**
-     * Crops to the size of the empty array {@code like}; constant sizes need a script for each
-     * size. DJL's {@code get} omits slices that keep everything, so traced operators would depend
-     * on the size.
+     * Crops to the size of the empty array {@code like}, as a script with constants would be
+     * compiled for each size. DJL's {@code get} omits slices that keep everything, so traced
+     * operators would depend on the size.
      */
     private static final Script CROP =
             Script.compile(

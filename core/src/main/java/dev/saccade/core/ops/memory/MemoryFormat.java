@@ -6,7 +6,8 @@ import dev.saccade.core.ops.script.Script;
 
 /**
  * Memory format of arrays of shape {@code [N, C, H, W]}. With channels last, libtorch's
- * convolutions are up to 1.6 times as fast on CPUs, and heads can view maps as lists of cells.
+ * convolutions are up to 1.6 times as fast on CPUs, and heads can view maps as {@code [N, H * W,
+ * C]} without a copy.
  */
 public final class MemoryFormat {
 

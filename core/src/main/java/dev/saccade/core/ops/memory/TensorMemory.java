@@ -39,7 +39,6 @@ public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long 
         ask(device, true);
     }
 
-    /** Returns whether GPU memory of this thread is counted. */
     static boolean isFollowed() {
         return FOLLOWED.get();
     }

@@ -12,10 +12,10 @@ import java.util.function.Supplier;
  * Counts multiply-adds (called FLOPs in papers) of the operators that a thread runs.
  *
  * <p>Counts convolutions, matrix products and attention; not normalizations, activations, biases,
- * RoI pooling and resizing. mmcv's {@code get_model_complexity_info} adds batch normalization,
- * ReLU, max pooling and biases (up to 0.4% of a detector) and omits the products of attention.
- * While counting, expensive operators return zeros, so counting a model takes about a second at any
- * size.
+ * RoI pooling and resizing. mmcv's {@code get_model_complexity_info} also counts batch
+ * normalization, ReLU, max pooling and biases (up to 0.4% of a detector) but not the products of
+ * attention. While counting, expensive operators return zeros, so counting takes about a second at
+ * any image size.
  */
 public final class MultiplyAdds {
 

@@ -94,7 +94,7 @@ public final class Script {
         }
     }
 
-    /** Returns this script with {@link HostTransfers} off, for scripts reading only CPU arrays. */
+    /** Returns this script without read counts; only for scripts that read CPU arrays alone. */
     public Script withoutReadCounts() {
         return new Script(block, true);
     }

@@ -4,8 +4,8 @@ package dev.saccade.core.ops.vision;
  * Sampling points of RoIAlign along one axis, each interpolated between two cells. Computed in
  * float32 like the original.
  *
- * <p>A point up to one cell outside the map is moved to the border of the map; points farther away
- * have weight 0. From the center of the last cell on, both cells are the last one.
+ * <p>A point up to one cell beyond the outermost cell centers is moved to the nearest center;
+ * points farther away have weight 0. From the last center on, {@code low} equals {@code high}.
  *
  * @param perBin points per bin; 0 for an empty region
  * @param near weight of the lower cell

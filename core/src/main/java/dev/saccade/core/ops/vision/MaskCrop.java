@@ -45,8 +45,8 @@ public final class MaskCrop {
      *
      * @param objects {@code [R]} int64 index of each box's mask; 0 if there are no masks, and the
      *     result is then undefined
-     * @param boxes {@code [R, 4]} in mask pixels, clipped to the mask; a box without area gives
-     *     zeros
+     * @param boxes {@code [R, 4]} in mask pixels; clipped to the mask, after which boxes without
+     *     area give zeros
      * @param side height and width of the result
      * @return {@code [R, side, side]} float32: 1 for foreground and 0 for background
      */

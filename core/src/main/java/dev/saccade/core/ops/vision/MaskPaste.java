@@ -10,7 +10,7 @@ import dev.saccade.core.structures.Size;
  * on CPUs. Interpolates bilinearly at pixel centers with zero padding, from one pixel before the
  * box to one after it.
  *
- * <p>Works column by column and stores only runs at image size.
+ * <p>{@link #atLeast} works column by column and stores only runs at image size.
  */
 public final class MaskPaste {
 

@@ -11,8 +11,8 @@ import java.util.Map;
 /**
  * Assigns an object to each box by IoU, like mmdetection's {@code MaxIoUAssigner}.
  *
- * <p>Does not create the matrix of all IoUs. On ties, the first object wins. NaN coordinates
- * overlap nothing.
+ * <p>Does not create the matrix of all IoUs. On ties, the first object wins. Boxes with NaN
+ * coordinates overlap nothing.
  *
  * @param posIouThr minimum IoU of positive boxes
  * @param negIouThr IoU below which boxes are negative; boxes in between are ignored

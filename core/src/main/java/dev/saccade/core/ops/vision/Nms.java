@@ -35,7 +35,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
     /** A threshold that every finite score exceeds. */
     public static final double ANY_SCORE = -Float.MAX_VALUE;
 
-    /** With dynamic shapes, the operator sorts the boxes; otherwise the script, low scores last. */
+    /** The script sorts boxes, low scores last; with dynamic shapes, the operator sorts instead. */
     private static final ScriptTemplate FUSED =
             ScriptTemplate.of(
                     "(boxes: Tensor, scores: Tensor, groups: Tensor, most: Tensor)"

@@ -74,7 +74,7 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
      * @param strides stride of each level in pixels
      * @param rois {@code [R]} regions; regions outside the image and, if aligned, empty ones give 0
      * @param levels {@code [R]} integers: level of each region
-     * @return {@code [R, C, output]} in channels-last format, in the order of the regions
+     * @return {@code [R, C, height, width]} in channels-last format, in the order of the regions
      */
     public NDArray pool(FeaturePyramid features, List<Integer> strides, Rois rois, NDArray levels) {
         return Kernels.isFusedFor(features.get(0)) || Tracer.isRecording()
