@@ -28,8 +28,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Logs a run to an MLflow tracking server: settings as params, steps and evaluations as metrics,
- * and at the end config and logs as artifacts and the path of the best checkpoint as a tag.
+ * Logs a run to an MLflow tracking server: settings as params, steps and evaluations as metrics. At
+ * the end, uploads config and logs as artifacts and adds the path of the best checkpoint as a tag.
  *
  * <p>A resumed run continues its MLflow run, whose id is in the file {@value #RUN_ID} of the run
  * folder. An unreachable server does not stop training: a warning is logged, and up to {@value

@@ -29,7 +29,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Adds predictions to a table of images, and an {@code error} if the image cannot be read. */
+/** Adds prediction columns to a table of images, and {@code error} for unreadable images. */
 final class PredictionColumns<M extends TrainedModel<?>> implements Serializable {
 
     /** The image column of Spark's format {@code binaryFile}. */

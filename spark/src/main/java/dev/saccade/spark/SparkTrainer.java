@@ -93,7 +93,7 @@ public final class SparkTrainer {
 
     /**
      * Returns the trainer with restarts: if a rank fails or is lost, all ranks resume from the last
-     * checkpoint, or start over without one. User errors are not retried.
+     * checkpoint, or start over if there is none. User errors are not retried.
      *
      * @param count maximum number of restarts; 0 by default
      */

@@ -53,7 +53,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
     /** Minimum saving as a fraction; smaller savings are within the error of the estimate. */
     private static final double MIN_SAVING = 0.05;
 
-    /** Memory of the step with another setting: text for {@code --set}, or a description. */
+    /** Memory of the step with another setting: a {@code --set} argument, or a description. */
     record Saving(String setting, long bytes) {}
 
     /** Estimated memory of the step, and settings that save memory, largest saving first. */

@@ -190,14 +190,14 @@ final class TrainStep {
         return ids;
     }
 
-    /** Returns the scaled sum of the losses. Closes the losses, which keep the autograd graph. */
+    /** Returns the scaled sum of the losses. Closes the losses to free the autograd graph. */
     private static NDArray total(Losses losses, float factor, NDManager scratch) {
         NDArray total = Scope.array(() -> losses.total().mul(Tensors.of(scratch, factor)));
         losses.scalars().forEach(NDArray::close);
         return total;
     }
 
-    /** Returns the error if this rank diverged. If only another did, waits for it and throws. */
+    /** Returns the error if this rank diverged; otherwise waits for a rank that did, and throws. */
     private RuntimeException divergence(StepMetrics.StepValues read, StepTotals all, long step) {
         boolean isOnOtherRank = read.hasFiniteBatches() && !all.isFinite();
         if (isOnOtherRank || read.batches().isEmpty()) {

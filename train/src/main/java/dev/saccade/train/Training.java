@@ -58,7 +58,7 @@ import java.util.function.Supplier;
  * training.start(Path.of("runs/cells"));
  * }</pre>
  *
- * <p>An instance trains only once at a time. {@link #stop} may be called from any thread.
+ * <p>An instance runs one training at a time. {@link #stop} may be called from any thread.
  */
 public final class Training {
 
@@ -220,7 +220,7 @@ public final class Training {
             Supplier<Outcome> run =
                     () -> OutOfMemory.TRAINING.call(() -> run(folder, given, resume));
             Outcome outcome = ProcessGroup.with(ranks, run);
-            // Rank 0 may fail in its last write.
+            // Other ranks wait, because rank 0 may still fail in its last write.
             ranks.barrier();
             return outcome;
         } catch (RuntimeException | Error e) {

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Everything in a checkpoint of a run besides its {@link RunState}. */
+/** Objects whose state is in the checkpoints of a run, in addition to its {@link RunState}. */
 public record Checkpointables(
         Module model, Optimizer optimizer, Optional<ModelEma> ema, Hooks hooks) {
 
@@ -26,7 +26,7 @@ public record Checkpointables(
         return ema.map(ModelEma::weights).orElse(Map.of());
     }
 
-    /** Returns all arrays, in the same order on all ranks. */
+    /** Returns the arrays of model, EMA and optimizer, in the same order on all ranks. */
     public List<NDArray> arrays() {
         List<NDArray> all = new ArrayList<>();
         model.namedParameters().values().stream().map(Parameter::getArray).forEach(all::add);

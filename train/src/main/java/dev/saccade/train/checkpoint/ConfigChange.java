@@ -15,8 +15,8 @@ import java.util.TreeSet;
 
 /**
  * Rejects config changes on resume that affect training. The run may become longer. Data location,
- * devices, ranks (see {@link RunLayout}), logs, checkpoints, evaluation interval and patience may
- * change.
+ * devices, ranks and accumulation (see {@link RunLayout}), logs, checkpoints, evaluation interval
+ * and patience may change.
  */
 public final class ConfigChange {
 
@@ -50,8 +50,8 @@ public final class ConfigChange {
     }
 
     /**
-     * Rejects changes that affect training and lists all of them. Other settings of a component
-     * whose type has changed are not listed.
+     * Rejects changes that affect training and lists all of them. If the type of a component has
+     * changed, its other settings are not listed.
      */
     public static void require(RunConfig before, RunConfig now) {
         Map<String, String> old = flat(before);
@@ -85,9 +85,7 @@ public final class ConfigChange {
         }
     }
 
-    /**
-     * Returns whether {@code key} is another setting of the component with type key {@code type}.
-     */
+    /** Returns whether {@code key} is another setting of the component whose type key is given. */
     private static boolean isOfComponent(String key, String type) {
         return !key.equals(type)
                 && key.startsWith(type.substring(0, type.length() - TYPE.length() + 1));

@@ -37,7 +37,7 @@ public final class RunCheckpoints {
     private static final String OPTIMIZER = "optimizer.";
     private static final String HOOKS = "hooks.";
 
-    /** Prefix of the trained weights in runs with EMA; plain names hold the averages. */
+    /** Prefix of the trained weights in runs with EMA; names without it hold the averages. */
     private static final String TRAINED = "ema.trained.";
 
     private static final List<String> NOT_WEIGHTS = List.of(OPTIMIZER, HOOKS, TRAINED);
@@ -70,7 +70,7 @@ public final class RunCheckpoints {
     /** Content of {@link RunFolder#last}, once this process has saved it or resumed from it. */
     private Optional<Content> last = Optional.empty();
 
-    /** Saves to a folder, which only rank 0 accesses. All checkpoints contain {@code identity}. */
+    /** Prepares checkpoints that contain {@code identity}. Only rank 0 accesses the folder. */
     public RunCheckpoints(
             RunFolder folder,
             Checkpointables content,
@@ -164,7 +164,7 @@ public final class RunCheckpoints {
         return RunState.START;
     }
 
-    /** State that rank 0 sends to the other ranks, besides arrays. */
+    /** State that rank 0 sends to other ranks besides {@link Checkpointables#arrays}. */
     private record Resumed(Map<String, String> state, Map<String, HookTensor> hooks) {}
 
     private record HookTensor(ElementType type, List<Long> shape, ByteBuffer data) {

@@ -80,8 +80,8 @@ public record RunFolder(Path path) {
     }
 
     /**
-     * Prepares to restart a failed run; returns whether it has a state to resume from. Otherwise
-     * its files are moved to a folder below {@link #ranks}.
+     * Prepares to restart a failed run; returns whether it has a state to resume from. If it has
+     * none, moves its files to a folder below {@link #ranks}.
      */
     public boolean prepareRestart() {
         if (!isSaved() && Files.exists(path)) {

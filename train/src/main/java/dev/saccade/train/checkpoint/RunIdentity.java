@@ -37,7 +37,7 @@ public final class RunIdentity {
                 .buildOrThrow();
     }
 
-    /** Returns a SHA-256 hash of classes, image ids, file names, sizes, labels and boxes. */
+    /** Returns a SHA-256 hash of classes; image ids, names and sizes; labels, boxes and crowds. */
     public static String fingerprint(Dataset dataset) {
         Hasher hasher = Hashing.sha256().newHasher();
         dataset.classes().forEach(name -> hasher.putString(name, UTF_8).putByte((byte) 0));

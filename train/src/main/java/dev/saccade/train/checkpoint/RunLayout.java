@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 
 /**
  * Division of an epoch among ranks and steps. {@code batchesPerStep} includes the batches of all
- * ranks; after a change, a run can only resume at the end of an epoch.
+ * ranks; if this number changes, a run can only resume at the end of an epoch.
  */
 public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
 

@@ -86,7 +86,7 @@ public final class RunLock {
         }
     }
 
-    /** Rejects a folder that a training uses, and names its process. */
+    /** Rejects a folder that a training uses; the error names the process of the training. */
     public static void requireUnlocked(RunFolder folder) {
         if (Files.exists(folder.lock())) {
             new RunLock(folder).release();

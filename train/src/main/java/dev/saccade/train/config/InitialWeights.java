@@ -84,7 +84,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         return names.isEmpty() ? "no published weights" : names;
     }
 
-    /** Loads weights into a model and returns lines for the log. */
+    /** Loads weights, if any, into a model; returns lines for the log, such as warnings. */
     public static List<String> load(
             Optional<InitialWeights> initial, RunConfig config, Model<?> model) {
         List<String> notes = new ArrayList<>();

@@ -31,7 +31,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         byRole = ImmutableMap.copyOf(byRole);
     }
 
-    /** Checks data sets by role, as a run does; {@code train} comes first. */
+    /** Checks data sets by role, as a run does. {@code train} must precede {@code val}. */
     public static DataReports check(
             Map<String, Dataset.Config> parts, Path root, CheckOptions options) {
         Map<String, DataSource> sources = new LinkedHashMap<>();

@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 /**
  * A data set of a run, from its config or from a program.
  *
- * @param open fails if the data set is too damaged
- * @param check never fails because of errors in the data
+ * @param open opens the data set; fails if it is too damaged
+ * @param check reports errors in the data instead of failing
  */
 public record DataSource(Supplier<Dataset> open, Function<CheckOptions, DatasetReport> check) {
 

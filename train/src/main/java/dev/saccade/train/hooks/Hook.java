@@ -56,8 +56,8 @@ public interface Hook extends AutoCloseable {
     default void onLog(String line) {}
 
     /**
-     * Stores the state that a resumed run needs. Called before each checkpoint, and once after
-     * {@code beforeTrain} to find errors before the first step.
+     * Stores the state that a resumed run needs. Called on rank 0 for each saved state, and on all
+     * ranks once after {@code beforeTrain} to find errors before the first step.
      */
     default void save(HookState state) {}
 

@@ -18,7 +18,7 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** The hooks of a run in their order; errors name the hook. */
+/** The hooks of a run, in the order of their calls. Errors name the hook. */
 public final class Hooks implements AutoCloseable {
 
     /** Separates hook and value in names of checkpoint entries; see {@link #requireNames}. */
@@ -82,7 +82,7 @@ public final class Hooks implements AutoCloseable {
         }
     }
 
-    /** Returns the state of all hooks. Rejects two hooks of the same name with a state. */
+    /** Returns the state of all hooks. Fails if two hooks with a state have the same name. */
     public Map<String, Tensor> state() {
         Map<String, Tensor> all = new LinkedHashMap<>();
         Set<String> owners = new HashSet<>();

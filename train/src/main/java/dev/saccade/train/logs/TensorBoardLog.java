@@ -18,8 +18,8 @@ import java.util.zip.CRC32C;
  * Writes a TensorBoard event file with scalars, such as {@code train/loss}, and pictures.
  *
  * <p>Each record is a length, its checksum, a serialized {@code tensorflow.Event}, its checksum
- * (TFRecord). The first event of a resumed run makes TensorBoard discard later events of the
- * interrupted run.
+ * (TFRecord). On resume, a start event makes TensorBoard discard events of the interrupted run that
+ * are later than the step to resume from.
  */
 public final class TensorBoardLog implements LogWriter {
 

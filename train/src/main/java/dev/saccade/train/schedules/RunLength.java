@@ -18,7 +18,7 @@ public record RunLength(long iterations, long iterationsPerEpoch) {
         return new RunLength(epochs * iterationsPerEpoch, iterationsPerEpoch);
     }
 
-    /** Returns the epoch of a step, both from 0. */
+    /** Returns the epoch of a step, both counted from 0. */
     public int epoch(long iteration) {
         return Math.toIntExact(iteration / iterationsPerEpoch);
     }
