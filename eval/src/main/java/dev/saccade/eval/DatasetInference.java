@@ -31,16 +31,12 @@ public final class DatasetInference {
     private final int workers;
     private final ProcessGroup ranks;
 
-    /**
-     * Creates a runner with {@code workers} loader threads and {@code workers} evaluation threads.
-     */
+    /** Prepares a single process; see {@link #DatasetInference(Dataset, int, ProcessGroup)}. */
     public DatasetInference(Dataset dataset, int workers) {
         this(dataset, workers, ProcessGroup.alone());
     }
 
-    /**
-     * Creates a runner for one of several ranks, each with {@code workers} threads of both types.
-     */
+    /** Prepares a rank with {@code workers} loader and {@code workers} evaluation threads. */
     public DatasetInference(Dataset dataset, int workers, ProcessGroup ranks) {
         this.dataset = dataset;
         this.workers = workers;

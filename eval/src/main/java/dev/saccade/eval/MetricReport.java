@@ -24,7 +24,7 @@ public record MetricReport(
         notes = ImmutableList.copyOf(notes);
     }
 
-    /** Returns a copy with a table of {@code others}, and all values as JSON {@code metrics}. */
+    /** Returns a copy with a table of {@code others}. JSON {@code metrics} contains both maps. */
     public MetricReport with(Map<String, Double> values, Map<String, Double> others) {
         ImmutableList.Builder<MetricTable> all =
                 ImmutableList.<MetricTable>builder().addAll(tables);

@@ -177,7 +177,7 @@ final class PickleGlobals {
         }
     }
 
-    /** Throws one error that lists all rejected calls. */
+    /** Throws one error that lists the first rejected calls, if there are any. */
     void throwIfRefused() {
         if (!refused.isEmpty()) {
             List<String> first = refused.stream().limit(MAX_LISTED).toList();

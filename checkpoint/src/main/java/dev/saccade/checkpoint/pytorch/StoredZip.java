@@ -18,7 +18,7 @@ final class StoredZip {
     /** A zip entry; {@code isStored} if its content is neither compressed nor encrypted. */
     record Entry(String name, long offset, long size, boolean isStored) {
 
-        /** Returns the offset of the content; throws if it is compressed or too short. */
+        /** Returns the offset of the content; throws if compressed, encrypted or too short. */
         long begin(long length) {
             if (!isStored) {
                 throw new MalformedException(

@@ -119,7 +119,9 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
                     : (long) perClass * classes + background;
         }
 
-        /** Returns the index of a row of a class; label {@code classes} is the background. */
+        /**
+         * Returns the index of row {@code part} of a class; label {@code classes} is background.
+         */
         int row(int label, int part) {
             return isByAnchor ? part * (classes + background) + label : label * perClass + part;
         }

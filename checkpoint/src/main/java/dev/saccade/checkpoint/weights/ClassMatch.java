@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
  * Classes of a model matched by name with the classes of a checkpoint; case, spaces, hyphens and
  * underscores are ignored where unambiguous.
  *
- * @param places index in the checkpoint of each class; -1 if missing
+ * @param places for each class, its index in the checkpoint; -1 if missing
  */
 record ClassMatch(List<String> classes, List<String> theirs, List<Integer> places) {
 

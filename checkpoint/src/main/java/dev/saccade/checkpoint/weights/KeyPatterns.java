@@ -26,7 +26,7 @@ record KeyPatterns(CheckpointRules rules) {
                 || isAny(rules.computed(), name);
     }
 
-    /** Returns whether a tensor is not needed: classifier, optimizer, hook or averaged weights. */
+    /** Returns whether a tensor is not needed: a classifier, or optimizer, hook or EMA state. */
     boolean isIgnored(String name) {
         return isAny(STATES, name) || isAny(rules.unexpected(), name);
     }

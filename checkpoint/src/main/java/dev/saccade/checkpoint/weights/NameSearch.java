@@ -74,7 +74,7 @@ final class NameSearch {
         this.tensors = tensors;
         this.known = known;
         this.rules = rules;
-        // Complete names need no translation.
+        // If the checkpoint has all names, nothing is translated.
         this.best = tensors.keySet().containsAll(known.keySet()) ? Mapping.IDENTITY : search();
     }
 
@@ -82,7 +82,7 @@ final class NameSearch {
         return best;
     }
 
-    /** Returns remarks on the chosen part of the checkpoint. */
+    /** Returns remarks for users, such as which of several models was chosen. */
     List<String> notes() {
         return notes;
     }

@@ -22,7 +22,7 @@ final class PositionTables {
     /** A resized table and the method, such as {@code bicubic}. */
     record Fitted(Tensor tensor, String how) {}
 
-    /** Resizes a table to another shape; empty if more than the grid differs, such as channels. */
+    /** Resizes a table to another shape; empty if anything else than the grid differs. */
     static Optional<Fitted> fit(PositionTable kind, Tensor table, Shape place) {
         if (!Layout.isPossible(table.shape()) || !Layout.isPossible(place)) {
             return Optional.empty();

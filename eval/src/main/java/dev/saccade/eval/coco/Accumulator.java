@@ -19,12 +19,13 @@ final class Accumulator {
     private final MetricArray recall;
     private final MetricArray scores;
 
-    /** Slots of detections by descending score; only the first {@code count} are used. */
+    /** Slots of the class within the largest limit per image, by descending score. */
     private int[] slots;
 
+    /** Number of used elements of {@code slots}. */
     private int count;
 
-    /** Rank by score within the image of the detection in slot {@code firstSlot} + index. */
+    /** Element i: rank by score, within its image, of the detection in slot firstSlot + i. */
     private int[] ranks;
 
     private int firstSlot;

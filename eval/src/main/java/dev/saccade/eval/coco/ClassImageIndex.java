@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.function.IntToDoubleFunction;
 
 /**
- * Detections or objects in the order of their cells. A cell is, for example, a class in an image; a
- * slot is a position in this order.
+ * Detections or objects sorted by cell, such as the pair of a class and an image. A slot is a
+ * position in this order.
  */
 final class ClassImageIndex {
 

@@ -35,12 +35,12 @@ public final class ImageIndex {
         return images;
     }
 
-    /** Returns the objects of an image, in the order of the data set. */
+    /** Returns the indices of the objects of an image, in the order of the data set. */
     public int[] objects(int image) {
         return objects.entries(image);
     }
 
-    /** Returns the detections of an image by descending score; stable. */
+    /** Returns the indices of an image's detections by descending score; ties keep their order. */
     public int[] detections(int image) {
         return detections.entries(image);
     }

@@ -130,8 +130,8 @@ final class Matches {
 
     /**
      * Matches one cell like COCOeval's {@code evaluateImg}: in descending order of score, each
-     * detection matches the free object with the highest IoU, the last on ties. Counted objects
-     * precede ignored ones, and a crowd can match any number of detections. Not thread-safe.
+     * detection matches the unmatched object with the highest IoU, the last on ties. Counted
+     * objects precede ignored ones. A crowd can match any number of detections. Not thread-safe.
      */
     private final class Matcher {
 

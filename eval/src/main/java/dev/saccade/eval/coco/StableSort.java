@@ -8,7 +8,7 @@ public final class StableSort {
 
     private StableSort() {}
 
-    /** Sorts a range of indices by descending key; stable. */
+    /** Sorts a range of indices by descending key; equal keys keep their order. */
     public static void descending(int[] positions, int from, int to, IntToDoubleFunction key) {
         if (to - from > 1) {
             sort(Arrays.copyOfRange(positions, from, to), positions, from, key);

@@ -16,10 +16,10 @@ import java.util.function.IntPredicate;
 
 /**
  * Confusion matrix of detections that reach a score. In descending order of score, each detection
- * is matched to the free object of its class with the highest IoU of at least 0.5. The rest are
- * then matched to objects of other classes in the same way, so the diagonal holds COCO's true
- * positives. Unmatched detections outside crowds count in the background row, unmatched objects in
- * the background column.
+ * is matched to the unmatched object of its class with the highest IoU of at least 0.5. The rest
+ * are then matched to objects of other classes in the same way, so the diagonal holds COCO's true
+ * positives. Unmatched detections outside crowds of their class count in the background row,
+ * unmatched objects in the background column.
  *
  * @param counts {@code [K + 1, K + 1]}, object class by detected class; the last row and column are
  *     background

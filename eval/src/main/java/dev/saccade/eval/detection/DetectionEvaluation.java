@@ -41,7 +41,8 @@ public record DetectionEvaluation(
     }
 
     /**
-     * Evaluates boxes and, if {@code masks}, also masks. {@link CocoResults#read} reads detections.
+     * Evaluates boxes and, if {@code masks}, also masks of detections, for example from {@link
+     * CocoResults#read}.
      *
      * @throws SaccadeException of kind user, if the data set has no classes, or if a detection has
      *     an unknown image or class, or lacks a mask

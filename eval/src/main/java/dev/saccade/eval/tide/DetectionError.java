@@ -7,7 +7,7 @@ package dev.saccade.eval.tide;
 public enum DetectionError {
     /** Correct location, wrong class. */
     CLASSIFICATION,
-    /** Correct class, IoU of 0.1 to 0.5 with the object. */
+    /** Correct class, but an IoU of only 0.1 to 0.5 with the object. */
     LOCALIZATION,
     /** Wrong class and IoU of 0.1 to 0.5 with the object. */
     BOTH,
@@ -15,6 +15,6 @@ public enum DetectionError {
     DUPLICATE,
     /** IoU of at most 0.1 with every object. */
     BACKGROUND,
-    /** Object that no detection finds, even after fixing its class or location. */
+    /** Object that no detection would match, even with a corrected class or location. */
     MISSED
 }
