@@ -53,7 +53,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
                         tried < images ? Text.format(" (tried: %d)", tried) : "");
     }
 
-    /** Finds the largest batch up to {@code maxImages}; empty if tensor memory is not tracked. */
+    /** Finds the largest batch, trying up to {@code maxImages}; empty without memory tracking. */
     public static Optional<LargestBatch> find(
             RunConfig config, Size size, int classes, int maxImages) {
         Device device = Devices.local().choose(config.device());
@@ -94,7 +94,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
         return false;
     }
 
-    /** Search that doubles the batch size, then bisects. */
+    /** Doubles the batch size, then bisects; extrapolates to batches too large or slow to run. */
     static final class Search {
 
         private final long usable;

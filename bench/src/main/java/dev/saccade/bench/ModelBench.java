@@ -62,8 +62,8 @@ public final class ModelBench implements AutoCloseable {
     }
 
     /**
-     * Times training steps on random targets. Also finds the largest batch up to {@code
-     * mostImages}, unless that is 0.
+     * Times training steps on random targets. Unless {@code mostImages} is 0, also finds the
+     * largest batch, trying at most {@code mostImages} images.
      */
     public static ModelTimes training(
             RunConfig config, Input input, Timing.Plan plan, int mostImages) {

@@ -225,7 +225,7 @@ final class EvalCommand extends BaseCommand {
         }
     }
 
-    /** Returns an evaluation for reports; {@code onEvaluated} receives the metrics. */
+    /** Prepares an evaluation for a report; {@code onEvaluated} receives the metrics. */
     static RunEvaluation forReport(
             RunConfig config,
             int examples,

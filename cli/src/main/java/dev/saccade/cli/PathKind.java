@@ -72,7 +72,6 @@ enum PathKind {
         return holds.test(IMAGE) ? IMAGES : OTHER_FOLDER;
     }
 
-    /** Returns the first checkpoint in a folder of checkpoints. */
     static Optional<Path> checkpointIn(Path path) {
         return find(path) == CHECKPOINTS
                 ? content(path).stream().filter(file -> find(file) == CHECKPOINT).findFirst()

@@ -98,7 +98,6 @@ final class ReportCommand extends BaseCommand {
         problems.throwIfAny("report");
     }
 
-    /** Rejects an output path other than an {@code .html} file in an existing folder. */
     private static void requirePage(Path file) {
         Path folder = file.toAbsolutePath().getParent();
         if (!file.toString().endsWith(".html") || Files.isDirectory(file)) {

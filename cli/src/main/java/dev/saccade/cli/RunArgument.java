@@ -71,7 +71,8 @@ final class RunArgument {
     }
 
     /**
-     * Returns the folder of the run or, for a checkpoint, two levels up. The folder may not exist.
+     * Returns the folder of the run; for a checkpoint, the folder two levels above the file. The
+     * folder may not exist.
      */
     private Path folder() {
         return Files.isRegularFile(run) ? run.toAbsolutePath().resolve("../..").normalize() : run;

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.IntStream;
 
-/** Negated mean absolute error of object counts, and the fraction of images counted right. */
+/** Negated mean absolute error of object counts, and the fraction of correct counts. */
 public final class CountingError implements Evaluator<Instances> {
 
     private static final long UNSEEN = -1;

@@ -34,7 +34,7 @@ public final class OnnxObjects {
             ExportedDetector detector, PreprocessedImage image, double minScore)
             throws OrtException {
         OrtEnvironment environment = OrtEnvironment.getEnvironment();
-        // A server keeps the session open; it is thread-safe.
+        // A server keeps one session open; sessions are thread-safe.
         try (OrtSession session =
                         environment.createSession(detector.file("model.onnx").toString());
                 OnnxTensor images =

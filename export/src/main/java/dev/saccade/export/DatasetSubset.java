@@ -27,7 +27,10 @@ record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> ima
         return new DatasetSubset(dataset, indices, indices.stream().map(dataset::image).toList());
     }
 
-    /** Returns the first {@code count} images of input size {@code size}; of any size if empty. */
+    /**
+     * Returns the first {@code count} images. With {@code size}, returns only images of this model
+     * input size, and fails if there are none.
+     */
     static DatasetSubset first(
             Dataset dataset,
             ModelSpec spec,

@@ -50,8 +50,8 @@ public final class ExportCheck implements AutoCloseable {
     }
 
     /**
-     * Returns the largest deviation of raw outputs or logits: the largest difference divided by the
-     * largest magnitude of an array. Images must be on a CPU.
+     * Returns the largest deviation of a raw output: its largest difference from the original,
+     * divided by the largest magnitude of the original. Images must be on a CPU.
      *
      * @throws SaccadeException of kind user, if the result exceeds {@code limit} (naming the
      *     layer), or if the model returns NaN
@@ -116,7 +116,7 @@ public final class ExportCheck implements AutoCloseable {
                         segmenter -> segmenter.predict(batch, this::logits));
     }
 
-    /** Returns the input of the exported model: pixels if the model normalizes them. */
+    /** Returns the input of the exported model: pixels if that model normalizes, else the batch. */
     private NDArray given(ImageBatch batch) {
         return normalization().map(each -> each.pixels(batch)).orElse(batch.pixels());
     }
@@ -138,7 +138,7 @@ public final class ExportCheck implements AutoCloseable {
 
     /**
      * Returns the largest difference divided by the largest finite expected magnitude; infinite if
-     * shapes differ, or if an element is finite in only one array.
+     * shapes or elements that are not finite differ.
      */
     static double deviation(NDArray expected, NDArray got) {
         if (!expected.getShape().equals(got.getShape())) {

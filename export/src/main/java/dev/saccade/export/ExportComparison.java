@@ -27,7 +27,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
-/** Compares an exported model with the original on a data set of supported image sizes. */
+/** Compares an exported model with the original on a data set whose image sizes it supports. */
 record ExportComparison(ExportCheck check, Dataset dataset, int workers, ProgressBar.Factory bars) {
 
     /** Number of images whose raw outputs are compared. */

@@ -115,7 +115,6 @@ final class GraphParser {
         };
     }
 
-    /** Returns the text, or the number if the text is {@code inf}, {@code -inf} or {@code nan}. */
     private static Object text(String text) {
         return switch (text) {
             case "inf" -> Double.POSITIVE_INFINITY;

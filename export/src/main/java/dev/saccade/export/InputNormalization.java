@@ -42,8 +42,8 @@ public record InputNormalization(Normalize normalize, int divisor) {
                     """);
 
     /**
-     * Returns the normalization and padding of transforms. Fails if they do not normalize, or if
-     * another transform, such as padding to a fixed size, must be last.
+     * Returns the normalization and padding of transforms. Fails without a {@link Normalize}, or if
+     * another transform {@linkplain Transform#mustBeLast must be last}, such as fixed-size padding.
      */
     public static InputNormalization of(List<Transform> transforms) {
         Normalize normalize = null;

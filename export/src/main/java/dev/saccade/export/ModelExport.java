@@ -28,12 +28,13 @@ import java.util.stream.LongStream;
 /**
  * A recorded model: the libtorch operators that it runs, written as TorchScript or ONNX.
  *
- * <p>Input {@code images}, {@code [N, 3, H, W]} float32, is normalized unless the model normalizes.
- * A segmenter returns {@code logits}, {@code [N, K, h, w]}. A detector also takes {@code sizes},
- * {@code [N, 2]} float32 width and height of each image without padding, and returns {@code boxes},
- * {@code [N, M, 4]} corners in pixels of the input, {@code labels}, {@code [N, M]} int64, {@code
- * scores}, {@code [N, M]} descending, {@code counts}, {@code [N]} int64 objects per image, and
- * {@code masks} if any, {@code [N, M, S, S]} probabilities inside the boxes. NMS is included.
+ * <p>Input {@code images}, {@code [N, 3, H, W]} float32, must be normalized, unless the export
+ * includes {@linkplain Settings#normalization(List) normalization}. A segmenter returns {@code
+ * logits}, {@code [N, K, h, w]}. A detector also takes {@code sizes}, {@code [N, 2]} float32 width
+ * and height of each image without padding. It returns {@code boxes}, {@code [N, M, 4]} corners in
+ * pixels of the input, {@code labels}, {@code [N, M]} int64, {@code scores}, {@code [N, M]}
+ * descending, {@code counts}, {@code [N]} int64 objects per image, and {@code masks} if any, {@code
+ * [N, M, S, S]} probabilities inside the boxes. The exported detector includes NMS.
  *
  * <p>To support any image size, the model is recorded at several sizes, see {@link ShapeInference}.
  * Batch normalization is folded into convolutions, and values that depend only on weights are

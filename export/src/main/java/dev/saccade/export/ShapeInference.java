@@ -139,7 +139,7 @@ final class ShapeInference {
                 && (node.name().equals("aten::reshape") || node.name().equals("aten::view"));
     }
 
-    /** Merges the shapes given to a reshape; a size becomes -1 if no other size differs. */
+    /** Merges the shapes given to a reshape; the only size that differs, if any, becomes -1. */
     private Argument shape(List<Argument> given, List<List<Value>> near, String place) {
         List<ImmutableList<Argument>> lists = items(given, place);
         List<Argument> shape = new ArrayList<>(lists.get(0));

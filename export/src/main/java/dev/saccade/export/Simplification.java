@@ -157,7 +157,6 @@ final class Simplification {
                         .toList());
     }
 
-    /** Precomputes values that depend only on weights. */
     private static Graph folded(Graph graph) {
         Map<Value, String> known =
                 new HashMap<>(Maps.transformValues(graph.weights(), Weight::name));

@@ -14,8 +14,8 @@ import java.util.stream.IntStream;
 
 /**
  * Infers from examples how integers depend on tensor sizes: the size of an axis, a multiple or
- * fraction of it plus an offset, the padding to a multiple, or a product of two sizes. The simplest
- * rule that holds for all examples wins, then the size that was defined first.
+ * fraction of it plus an offset, the padding to a multiple, or a product of two sizes. If several
+ * rules hold for all examples, prefers the simplest rule, and then the size that was defined first.
  */
 final class SymbolicShape {
 

@@ -32,7 +32,7 @@ final class TorchScriptCode {
         this.names = ImmutableMap.copyOf(given);
     }
 
-    /** Rejects a graph with operators that libtorch lacks, and names the first one. */
+    /** Rejects operators that neither libtorch nor {@link #functions} has; names the first one. */
     static void require(Graph graph) {
         for (Node node : graph.nodes()) {
             boolean isKnown = node.name().startsWith(ATEN) || node.operator().equals(UNPACK);
@@ -46,7 +46,7 @@ final class TorchScriptCode {
         return node.name().equals(Graph.NMS) || node.name().equals(Graph.ROI_ALIGN);
     }
 
-    /** Returns the lines; the last one returns outputs between {@code open} and {@code close}. */
+    /** Returns the function body; {@code open} and {@code close} enclose the returned outputs. */
     String body(String open, String close) {
         List<String> lines = new ArrayList<>();
         for (Node node : graph.nodes()) {

@@ -24,7 +24,7 @@ public sealed interface Example permits DetectionExample, SegmentationExample {
     /** Returns the class indices to list in the legend. */
     IntStream legend();
 
-    /** Writes the image with ground truth; {@link #writePredictions} may reuse it by {@code id}. */
+    /** Writes the image with ground truth; {@link #writePredictions} refers to the image by id. */
     void writeTruth(Markup out, Examples all, String id);
 
     void writePredictions(Markup out, Examples all, String id);

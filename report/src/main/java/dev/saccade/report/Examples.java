@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/** Examples from {@code all} validation images: an image per row, with an example per run. */
+/** Some of {@code all} validation images: each row is an image, with an example per run. */
 public record Examples(
         List<List<Example>> rows,
         List<String> runs,
@@ -67,7 +67,7 @@ public record Examples(
 
     /**
      * Selects up to {@code count} image indices, worst first. Half are evenly spread over the data
-     * set and thus equal for all models; the others are the worst remaining ones.
+     * set, and so are the same for all models; the others are the worst of the remaining images.
      */
     public static List<Integer> select(int all, int count, Comparator<Integer> worstFirst) {
         int kept = Math.min(count, all);

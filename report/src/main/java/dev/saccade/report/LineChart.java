@@ -23,7 +23,7 @@ public record LineChart(
         this(title, xLabel, series, Optional.empty(), Optional.empty(), false);
     }
 
-    /** Returns this chart with a running mean drawn over the points. */
+    /** Returns this chart with a running mean drawn over each curve. */
     public LineChart smoothed() {
         return new LineChart(title, xLabel, series, xRange, yRange, true);
     }

@@ -33,7 +33,7 @@ final class PageFrame {
         out.close().close().open("body").open("main");
     }
 
-    /** Closes a page after adding a script, the resource {@code script}. */
+    /** Adds the resource {@code script} as a script, and closes the page. */
     static void close(Markup out, String script) {
         out.close().open("script").verbatim(resource(PageFrame.class, script)).close();
         out.close().close();

@@ -38,8 +38,8 @@ enum ContentCoding {
     }
 
     /**
-     * Decodes a body; rejects damaged bodies and bodies larger than {@code maxBytes}. {@code
-     * onChunk} receives the size of each decoded chunk and may throw.
+     * Decompresses a gzip body; returns other bodies unchanged. Rejects damaged data and results
+     * above {@code maxBytes}. {@code onChunk} receives the size of each decompressed chunk.
      */
     byte[] decode(byte[] body, int maxBytes, IntConsumer onChunk) {
         if (this == IDENTITY) {

@@ -15,7 +15,6 @@ import java.util.Set;
 /** Options of a request; {@code png} requests the label map as an image instead of JSON. */
 record PredictOptions(ScoreThresholds scores, MaskFormat masks, boolean png) {
 
-    /** Value that selects the recommended score of each class. */
     private static final String PER_CLASS = "per-class";
 
     private static final Set<String> KNOWN = Set.of("score", "masks");

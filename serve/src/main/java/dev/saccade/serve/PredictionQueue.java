@@ -26,8 +26,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Decodes and predicts images; rejects requests when full. Batches small waiting images that have
- * the same size after resizing, but never waits for a batch to fill.
+ * Decodes and predicts images; rejects requests when full. Batches small waiting images whose model
+ * inputs have the same size, but never waits for a batch to fill.
  */
 final class PredictionQueue implements AutoCloseable {
 
@@ -37,7 +37,8 @@ final class PredictionQueue implements AutoCloseable {
     private static final int PIXELS_PER_PERMIT = 1_000_000;
 
     /**
-     * Maximum pixels per batch of several images; larger images use all cores and need more memory.
+     * Maximum pixels of a batch of several images. A larger image uses all cores on its own, so
+     * batching it would only need more memory.
      */
     private static final int MAX_BATCH_PIXELS = 1_000_000;
 

@@ -132,7 +132,7 @@ public final class PredictionServer implements AutoCloseable {
             return this;
         }
 
-        /** Sets the minimum score if a request has none; default: the model's recommended score. */
+        /** Sets the minimum score for requests without one; default: the model's recommendation. */
         public Settings score(double value) {
             score = value;
             return this;
@@ -157,8 +157,8 @@ public final class PredictionServer implements AutoCloseable {
         }
 
         /**
-         * Sets the maximum batch size; default: 4. With 1, responses equal {@code Detector.detect}
-         * bit for bit.
+         * Sets the maximum batch size of a detector; default: 4. With 1, responses equal {@code
+         * Detector.detect} bit for bit. Segmenters always predict single images.
          */
         public Settings maxBatch(int value) {
             maxBatch = value;

@@ -38,8 +38,8 @@ final class DetectionOperators {
     }
 
     /**
-     * Writes NMS. Boxes of different groups are shifted apart, as in {@link
-     * dev.saccade.core.ops.vision.Nms}; ONNX's common result for all images is split.
+     * Writes NMS. Shifts boxes of different groups apart, as in {@link
+     * dev.saccade.core.ops.vision.Nms}. Splits ONNX's result, which lists the boxes of all images.
      */
     private static List<String> nms(Operator op) {
         List<Long> sizes = op.node().value(1).sizes();

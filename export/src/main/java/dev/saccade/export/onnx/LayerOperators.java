@@ -35,7 +35,6 @@ final class LayerOperators {
 
     private LayerOperators() {}
 
-    /** Returns the attribute that pads both ends of each axis equally. */
     private static AttributeProto pads(List<Long> padding) {
         List<Long> both = new ArrayList<>(padding);
         both.addAll(padding);

@@ -162,7 +162,6 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return ((Argument.Items) node.arguments().get(place)).items();
     }
 
-    /** Returns all arguments that are tensors. */
     String[] tensors() {
         return node.arguments().stream()
                 .filter(Argument.TensorRef.class::isInstance)

@@ -43,14 +43,14 @@ public final class FramePredictions implements AutoCloseable {
     private long faults;
 
     /**
-     * Settings. Predicts every {@code every}-th frame or listed image, from the first. {@code
-     * maxPixels} limits images, not frames.
+     * Settings. Predicts every {@code every}-th frame or listed image, starting with the first.
+     * {@code maxPixels} limits images, not frames.
      */
     public record Settings(int every, long maxPixels, BooleanSupplier stopped) {}
 
     /**
      * Receivers of results. Without a folder, no files are written; {@code entries} receives the
-     * JSON of each image or frame, {@code log} errors and notes.
+     * JSON of each image or frame, and {@code log} receives errors and notes.
      */
     public record Output(
             Optional<OutputFolder> folder,

@@ -48,7 +48,7 @@ public record ImageInputs(
     private static final int MAX_DEPTH = 2;
     private static final int SHOWN_FOLDERS = 3;
 
-    /** Returns whether a file has the extension of an image. */
+    /** Returns whether a file has the extension of an image, even in an unsupported format. */
     public static boolean isImage(Path file) {
         return ImageNames.isImage(name(file)) || endsIn(file, UNSUPPORTED);
     }

@@ -116,7 +116,7 @@ public final class Pictures {
         }
     }
 
-    /** Reserves names, so that several ranks can write into one folder. */
+    /** Reserves a unique file name per image, so that several ranks can write into one folder. */
     public void reserve(Iterable<String> images) {
         images.forEach(image -> reserved.computeIfAbsent(image, this::unused));
     }

@@ -118,12 +118,12 @@ public final class DetectionSections {
         return (measured.parameters().iouType() == IouType.BOX ? "Box " : "Mask ") + name;
     }
 
-    /** Returns the IoU thresholds of a metric: COCO's range or a minimum. */
+    /** Describes the IoU thresholds of a metric: COCO's range or a minimum. */
     private static String iou(SummaryRow row) {
         return (row.iou().contains(":") ? "IoU " : "IoU ≥ ") + row.iou();
     }
 
-    /** Returns the 12 metrics of COCO's summary. */
+    /** Returns COCO's summary, with a column for boxes and one for masks, if any. */
     private static FractionTable summary(List<CocoMetrics> metrics) {
         List<String> heads = new ArrayList<>(List.of("Metric", ""));
         metrics.forEach(m -> heads.add(metric(m, "").strip()));

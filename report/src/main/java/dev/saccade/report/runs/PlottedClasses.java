@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Indices of the most frequent classes, few enough to distinguish their colors. */
+/** The most frequent of {@code all} classes with objects; few enough to have distinct colors. */
 record PlottedClasses(List<Integer> labels, int all) {
 
     private static final int MAX_CLASSES = 7;

@@ -110,7 +110,6 @@ public final class RunComparison {
         return values;
     }
 
-    /** Returns a section with the settings that differ between runs. */
     private Section settings() {
         List<Map<String, String>> configs = runs.stream().map(RunComparison::settings).toList();
         TextTable different =
