@@ -31,8 +31,9 @@ import java.util.Optional;
  * classification code.
  *
  * <p>The detection and segmentation code was not published. Variants without a size follow the
- * paper: images of any size, larger focal windows, and an expanded last stage. The {@code _224}
- * variants are the classifiers, plus output norms; their windows are never larger than the maps.
+ * paper: images of any size, larger focal windows, and expanded windows in the last stage. The
+ * {@code _224} variants are the classifiers, plus output norms; their windows are never larger than
+ * the maps.
  *
  * <p>Stochastic depth of tiny, small and base follows the paper: 0.2, 0.3 and 0.5 for detection and
  * segmentation, 0.2, 0.2 and 0.3 for classification. The convolutional variants, which are not in

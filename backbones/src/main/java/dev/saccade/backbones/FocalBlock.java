@@ -48,7 +48,7 @@ final class FocalBlock extends TransformerBlock {
                 .toList();
     }
 
-    /** Focal attention with one table of relative position biases per type of key. */
+    /** Focal attention with bias tables for tokens of the window, its ring and pooled levels. */
     private static final class Attention extends Layer {
 
         private static final String TABLE = "relative_position_bias_table";
@@ -104,7 +104,7 @@ final class FocalBlock extends TransformerBlock {
         }
     }
 
-    /** Position bias tables of the focal levels, numbered as in the official code. */
+    /** Position bias tables of the pooled levels, numbered as in the official code. */
     private static final class WindowTables extends Module {
 
         private final List<Parameter> tables = new ArrayList<>();

@@ -71,7 +71,6 @@ abstract class SwinFamily extends StagedTransformer {
         checkPairs("window_size", windowSize, Collections.max(heads) * tokens * tokens);
     }
 
-    /** Adds the stem, the blocks and the patch merging. */
     final void addStages(Config config, BlockFactory block) {
         setStem(add("", new Stem(config)));
         addStages(

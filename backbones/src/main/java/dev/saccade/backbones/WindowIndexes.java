@@ -15,7 +15,7 @@ final class WindowIndexes {
 
     private WindowIndexes() {}
 
-    /** Returns the window size for a number of biases. */
+    /** Returns the side of a window with {@code (2 side - 1)²} biases. */
     static int window(long biases) {
         return (root(biases) + 1) / 2;
     }

@@ -44,7 +44,7 @@ public record ClassMap(LabelMap labels, List<String> classes) {
         return classes.get(labels.get(y, x));
     }
 
-    /** Returns the fraction of pixels by class name, largest first, without absent classes. */
+    /** Returns the fraction of pixels of each class that occurs, by class name, largest first. */
     public Map<String, Double> fractions() {
         long[] pixels = labels.histogram(classes.size());
         double all = labels.size().area();

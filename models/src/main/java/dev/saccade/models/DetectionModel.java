@@ -58,8 +58,8 @@ public final class DetectionModel extends Model<Instances> {
     }
 
     /**
-     * Returns the training losses of normalized images; boxes are in batch coordinates, and masks
-     * have the padded size.
+     * Returns the training losses of normalized images; boxes are in pixels of the network input,
+     * and masks have the padded size.
      */
     public Losses losses(ImageBatch batch, List<Instances> targets) {
         return Scope.losses(() -> head.losses(features(batch.pixels()), batch.images(), targets));

@@ -62,7 +62,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
      * @param scaleMajor whether all scales of a ratio are consecutive
      * @param centerOffset anchor center offset within a cell, in strides: 0 in most of
      *     mmdetection's recipes, 0.5 for the cell center
-     * @param regDecodedBbox whether {@code loss_bbox} compares decoded boxes
+     * @param regDecodedBbox whether {@code loss_bbox} compares decoded boxes instead of deltas
      * @param allowedBorder how far anchors to train on may extend beyond the image, in pixels;
      *     negative: no limit
      */

@@ -18,10 +18,10 @@ import java.util.Map;
  * Adaptive training sample selection (Zhang et al. 2020), like mmdetection's {@code ATSSAssigner}.
  *
  * <p>Candidates of an object are the {@code topk} anchors of each level with the nearest centers. A
- * candidate is positive if its IoU is at least mean plus standard deviation over all candidates,
- * and its center lies more than 0.01 pixels inside the box. An anchor that is positive for several
- * objects is assigned to the object with the largest IoU, the first on ties. All other anchors are
- * background.
+ * candidate is positive if its IoU is at least the mean plus the standard deviation of the IoUs of
+ * all candidates, and its center lies more than 0.01 pixels inside the box. An anchor that is
+ * positive for several objects is assigned to the object with the largest IoU, the first on ties.
+ * All other anchors are background, except in ignored regions.
  *
  * <p>A single candidate has no standard deviation and is not positive.
  *

@@ -19,7 +19,7 @@ public record DeltaXywhBoxCoder(
         @Default("[1.0, 1.0, 1.0, 1.0]") List<Double> targetStds)
         implements BoxCoder {
 
-    /** Limit of the size ratio in decoding, as in mmdetection. */
+    /** Decoding scales sides by at most this factor or its inverse, as in mmdetection. */
     private static final double MAX_SIZE_RATIO = 1000.0 / 16;
 
     private static final ScriptTemplate ENCODE =

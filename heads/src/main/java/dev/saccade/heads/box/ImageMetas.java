@@ -62,6 +62,7 @@ public record ImageMetas(NDArray limits, Optional<NDArray> scale, Optional<NDArr
         return images.stream().map(image -> of(manager, List.of(image))).toList();
     }
 
+    /** Returns a copy without scales and flips, for boxes in network input coordinates. */
     public ImageMetas withoutScale() {
         return new ImageMetas(limits, Optional.empty(), Optional.empty());
     }

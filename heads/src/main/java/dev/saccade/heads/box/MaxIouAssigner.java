@@ -23,7 +23,7 @@ import dev.saccade.core.ops.vision.MaxIouAssign;
  *
  * @param negIouThr IoU range of background; other priors below {@code pos_iou_thr} are ignored
  * @param minPosIou minimum IoU of a low-quality match
- * @param gtMaxAssignAll whether all priors with the maximum IoU match, instead of the first
+ * @param gtMaxAssignAll whether all priors with the maximum IoU match, instead of only the first
  * @param ignoreIofThr priors with a larger IoF with an ignored region are ignored; 0 or less to
  *     disable
  * @param ignoreWrtCandidates whether the IoF is relative to the prior, instead of the region

@@ -13,7 +13,7 @@ public interface BoxLoss extends ComponentConfig {
      * @param pred {@code [P, 4]} float32: corners in pixels with {@code reg_decoded_bbox}, else
      *     deltas
      * @param target {@code [P, 4]} float32, in the same form
-     * @param weight {@code [P, 4]} float32; losses of whole boxes use the row mean
+     * @param weight {@code [P, 4]} float32; losses that compare boxes use the mean of each row
      */
     NDArray sum(NDArray pred, NDArray target, NDArray weight);
 

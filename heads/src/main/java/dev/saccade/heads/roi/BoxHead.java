@@ -35,7 +35,7 @@ public final class BoxHead extends Module {
      * Settings of a box head; {@code loss_cls} must be a softmax loss with background.
      *
      * @param norm normalization after the convolutions
-     * @param regDecodedBbox whether {@code loss_bbox} compares decoded boxes
+     * @param regDecodedBbox whether {@code loss_bbox} compares decoded boxes instead of deltas
      */
     public record Config(
             @Default("0") int numSharedConvs,

@@ -124,7 +124,7 @@ public final class MaskHead extends Layer {
     }
 
     /**
-     * Returns probabilities {@code [R, S, S]} of the {@code [R]} classes; logits are {@code [R,
+     * Returns mask probabilities {@code [R, S, S]} for {@code [R]} labels; logits are {@code [R,
      * classes, S, S]}.
      */
     NDArray probabilities(NDArray logits, NDArray labels) {

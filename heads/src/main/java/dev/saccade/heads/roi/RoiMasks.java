@@ -30,7 +30,7 @@ record RoiMasks(TwoStageHead head) {
                 });
     }
 
-    /** Returns mask probabilities inside the boxes for {@code [R]} labels, {@code [R, 2S, 2S]}. */
+    /** Returns the mask probabilities of regions with {@code [R]} labels, {@code [R, 2S, 2S]}. */
     NDArray probabilities(FeaturePyramid features, Rois rois, NDArray labels) {
         if (head.averagesMasks()) {
             return averaged(features, rois, labels);

@@ -105,7 +105,6 @@ public final class UperNetHead extends DecodeHead {
         return classifier.apply(fpnBottleneck.forwardConcat(maps.size(), i -> output(maps, i)));
     }
 
-    /** Returns the output of a level, resized to the finest level. */
     private NDArray output(List<NDArray> maps, int i) {
         boolean coarsest = i == fpnConvs.size();
         NDArray map = coarsest ? maps.get(i) : fpnConvs.get(i).apply(maps.get(i));

@@ -28,7 +28,7 @@ import java.util.stream.IntStream;
  * merges nested objects and misses halves.
  *
  * <ol>
- *   <li>Remove a cut object if another tile contains its whole box and more.
+ *   <li>Remove a cut object if another tile contains its whole box and extends beyond the cut.
  *   <li>Of equal uncut objects, keep the one with the highest score.
  *   <li>Remove cut objects that are part of an uncut object, which gets the higher score.
  *   <li>Join the remaining cut objects: bounding box, union of masks, highest score.
