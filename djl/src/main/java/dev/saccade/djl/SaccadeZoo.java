@@ -51,7 +51,7 @@ public final class SaccadeZoo extends ModelZoo {
     /**
      * Returns a zoo whose only model is a run's checkpoint. Criteria need no factories or options.
      *
-     * @param checkpoint the file, or a folder that contains no other checkpoint
+     * @param checkpoint the file, or a folder with a single {@code .safetensors} file
      * @throws SaccadeException of kind user, if the file cannot be read or does not describe its
      *     model
      */

@@ -67,7 +67,7 @@ public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
         inner = ImmutableSet.copyOf(inner);
     }
 
-    /** Reads the shape of the list at the parser's position; leaves the rest unread. */
+    /** Returns the structure of the list at the parser's position; reads only its first element. */
     public static JsonShape ofList(JsonParser parser) throws IOException {
         boolean holdsObjects = parser.nextToken() == JsonToken.START_OBJECT;
         return new JsonShape(true, holdsObjects ? keysOf(parser) : Set.of(), Set.of());

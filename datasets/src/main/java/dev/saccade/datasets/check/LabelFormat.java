@@ -66,7 +66,6 @@ public final class LabelFormat {
         }
     }
 
-    /** Returns whether a file starts with the byte order mark of UTF-16. */
     private static boolean isUtf16(byte[] start) {
         return start.length > 1
                 && ((start[0] == (byte) 0xff && start[1] == (byte) 0xfe)

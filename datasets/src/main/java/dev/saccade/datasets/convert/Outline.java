@@ -7,7 +7,7 @@ import dev.saccade.datasets.Annotation;
 /** A shape in pixels from the upper left corner of the image, except for {@link Fractions}. */
 public sealed interface Outline {
 
-    /** Returns the corners, {@code x0, y0, ...}; only for boxes and polygons in pixels. */
+    /** Returns the corners, {@code x0, y0, ...}; throws unless a box or polygon in pixels. */
     default double[] points() {
         throw new IllegalStateException("not a polygon");
     }

@@ -38,7 +38,7 @@ public record IndexPng(Size size, short[] values) {
         ImageReader.check(file.toString(), header);
         checkColors(file, bytes);
         try {
-            // Otherwise, damage in a label map would go unnoticed.
+            // Without this check, damage in a label map would go unnoticed.
             PngChunks.check(bytes);
         } catch (IllegalArgumentException e) {
             throw ImageReader.damaged(file.toString(), header, e);

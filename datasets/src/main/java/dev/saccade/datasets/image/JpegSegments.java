@@ -38,7 +38,7 @@ final class JpegSegments {
     /** Encoders write at most 18 scans; 100 scans of a small image are decoded quickly. */
     private static final int MAX_SCANS = 100;
 
-    /** Limits decoding time: each progressive scan covers all pixels, even without data. */
+    /** Maximum pixels of all scans together; each scan takes time for all pixels, even if empty. */
     private static final long MAX_SCANNED_PIXELS = 20 * ImageInfo.MAX_PIXELS;
 
     private static final int MANY_ZEROS = 512;
@@ -60,7 +60,7 @@ final class JpegSegments {
     /** Offset of an unknown JFIF revision, which libjpeg prints a warning about; 0 if none. */
     private int revision;
 
-    /** Offsets of bytes outside of any segment. */
+    /** Offsets of bytes outside of segments, except the data of scans. */
     private final BitSet spare = new BitSet();
 
     private int scans;
@@ -259,7 +259,7 @@ final class JpegSegments {
         }
     }
 
-    /** Counts a byte outside of segments: scan data after a scan header, otherwise spare. */
+    /** Adds a byte outside of segments: to the scan data after a scan header, else to spare. */
     private void addData(int at) {
         if (scans > 0) {
             scanBytes++;

@@ -59,7 +59,8 @@ public final class DataLoader<B> implements AutoCloseable {
     /**
      * Creates a shuffling loader: order and augmentation depend only on seed, epoch and image.
      *
-     * @throws SaccadeException if there is nothing to train on
+     * @throws SaccadeException if no image has objects to train on
+     * @throws IllegalArgumentException if a data set of label maps has no images
      */
     public static DataLoader<Batch> training(
             Dataset dataset,
@@ -77,7 +78,8 @@ public final class DataLoader<B> implements AutoCloseable {
      * single process.
      *
      * @param dropLast whether to drop the last batches if there is not one for each rank
-     * @throws SaccadeException if there is nothing to train on, or not enough for every rank
+     * @throws SaccadeException if no image has objects to train on, or, with {@code dropLast}, if
+     *     an epoch has fewer batches than ranks
      */
     public static DataLoader<Batch> distributed(
             Dataset dataset,

@@ -28,8 +28,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Pastes objects of another image of the data set, after the same preceding transforms (Ghiasi et
- * al. 2021, Simple Copy-Paste; mmdetection's {@code CopyPaste}).
+ * Pastes objects of another image of the data set, to which the preceding transforms are applied as
+ * well (Ghiasi et al. 2021, Simple Copy-Paste; mmdetection's {@code CopyPaste}).
  *
  * <p>Covered pixels are removed from the masks of existing objects, whose boxes shrink accordingly.
  * Pasted objects come last. Pasted areas also copy the label map. Crowds are not pasted, and

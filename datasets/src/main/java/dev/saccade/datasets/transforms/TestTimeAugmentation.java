@@ -50,7 +50,7 @@ public record TestTimeAugmentation(
      * Returns the transforms of each augmented image: by scale, unflipped before flipped.
      *
      * @param transforms transforms without augmentation
-     * @throws IllegalArgumentException unless exactly one of them is a {@link Resize}, or if a
+     * @throws IllegalArgumentException unless exactly one transform is a {@link Resize}, or if a
      *     scaled size is too large
      */
     public List<List<Transform>> pipelines(List<Transform> transforms) {

@@ -31,7 +31,6 @@ final class YoloData {
         "classes.txt", "labels/classes.txt", "obj.names", "data/obj.names", "classes.names"
     };
 
-    /** YAML's spellings of null. */
     private static final Set<String> NULL = Set.of("", "~", "null", "Null", "NULL");
 
     private static final int MAX_CLASSES = 100_000;

@@ -155,8 +155,8 @@ public final class SourceFolder {
     /**
      * Returns the file or folder that a path in labels refers to: the longest end of the path that
      * exists, relative to the folder of the labels or the root. So paths of another machine, such
-     * as {@code C:\work\birds\images\a.jpg}, and {@code ../train/images} are found. Without an
-     * exact match, returns the only file with the same {@link NameKey}.
+     * as {@code C:\work\birds\images\a.jpg}, and {@code ../train/images} are found. An end without
+     * an exact match refers to the only file with the same {@link NameKey}, if there is one.
      *
      * @param from the folder that the path is relative to, see {@link #parent}
      * @param path as written, with slashes of either kind
