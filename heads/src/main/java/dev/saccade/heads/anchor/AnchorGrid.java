@@ -73,7 +73,8 @@ public final class AnchorGrid {
 
     /**
      * Returns the anchors in {@link AnchorGenerator#validGrid} that extend at most {@code
-     * allowedBorder} pixels beyond an image (negative: no limit); empty if these are all anchors.
+     * allowedBorder} pixels beyond an image, at the right and bottom less; negative: no limit.
+     * Empty if these are all anchors.
      */
     public Optional<Inside> inside(ImageInfo image, double allowedBorder) {
         NDList positions = new NDList();

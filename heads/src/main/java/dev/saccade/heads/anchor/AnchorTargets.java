@@ -117,7 +117,6 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
                     return (starts, torch.where(there, ends, starts))
                     """);
 
-    /** Joins the targets of all images; {@code background} is the background label C. */
     static AnchorTargets join(AnchorGrid grid, List<ImageTargets> images, int background) {
         NDList all =
                 JOIN.with(Map.of("background", background))
