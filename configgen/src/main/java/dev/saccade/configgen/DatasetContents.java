@@ -72,7 +72,7 @@ public record DatasetContents(
                 Math.max(maxObjects(data), evaluated));
     }
 
-    /** Collects the objects of a data set; returns whether all have an outline. */
+    /** Adds objects to {@code perClass} and {@code edges}; returns whether all have an outline. */
     private static boolean addObjects(
             Dataset data, Map<String, Integer> perClass, ListMultimap<Integer, Double> edges) {
         boolean outlined = true;

@@ -44,7 +44,7 @@ final class LabelMapLayout {
     /** A folder of images and its folder of label maps, with the file name suffixes of both. */
     private record Pair(Path images, Path labels, String imageSuffix, String labelSuffix) {
 
-        /** Returns the closest common parents of the folders of two pairs. */
+        /** Returns a pair of the closest common parent folders, with the suffixes of this pair. */
         Pair with(Pair other) {
             return new Pair(
                     above(images, other.images),

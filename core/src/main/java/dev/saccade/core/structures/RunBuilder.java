@@ -37,7 +37,7 @@ public final class RunBuilder {
         return pixels >= 0 && pixels <= MAX_SIDE;
     }
 
-    /** Adds an untrusted run; odd indices are foreground. */
+    /** Adds a run after checking its length; runs with odd indices are foreground. */
     void addChecked(long length, int index) {
         if (length < 0 || total + length > pixels) {
             throw SaccadeException.user(

@@ -14,8 +14,8 @@ import java.util.Map;
  * the image.
  *
  * <p>Uses libtorch's fused attention, which never holds the query-by-key matrix. On CPUs, its
- * backward pass has one task per head and image; to keep all cores busy, many queries of few keys
- * are split into parts that are treated as images.
+ * backward pass has one task per head and image; to keep all cores busy, queries are split into
+ * parts, treated as images, if there are more than 8 times as many as keys.
  */
 public final class DotProductAttention {
 

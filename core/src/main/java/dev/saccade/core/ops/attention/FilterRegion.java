@@ -14,8 +14,8 @@ import java.util.Optional;
  * and dynamic filters (Zhou et al. 2021, Eq. 4): {@code f_i = sum_j Norm(q_i k_j + q_i rk_(j-i) +
  * rq_(j-i) k_j + rb_(j-i)) v_j} over the keys j of a region around i, per head.
  *
- * <p>Filters and their summands are {@code [..., keys]}: a number for each query, head and key.
- * Tables of relative positions have {@link #offsets} entries in their last axis.
+ * <p>Filters and their summands are {@code [..., keys]}: a number for each query, head and key. The
+ * tables of relative positions, rk, rq and rb, have {@link #offsets} entries in their last axis.
  */
 public interface FilterRegion {
 

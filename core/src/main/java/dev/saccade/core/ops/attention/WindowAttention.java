@@ -34,8 +34,8 @@ public final class WindowAttention {
                     """);
 
     /**
-     * Layout of a packed map: which third holds queries, keys and values. Products are multiplied
-     * by {@code scale}, by default {@code 1 / sqrt(d)} for heads of d channels.
+     * Layout of a packed map: which third holds queries, keys and values. Logits are multiplied by
+     * {@code scale}, by default {@code 1 / sqrt(d)} for heads of d channels.
      */
     public record Packing(int queries, int keys, int values, Optional<Double> scale) {
 

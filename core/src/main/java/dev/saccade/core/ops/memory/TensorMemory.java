@@ -7,8 +7,7 @@ import dev.saccade.core.ops.script.Kernels;
 import java.util.Optional;
 
 /**
- * Memory of tensors on a device, counted by libtorch's allocators. On a CPU, excludes tensors below
- * 64 KiB.
+ * Memory of tensors on a device, counted by its allocator. On a CPU, excludes tensors below 64 KiB.
  *
  * @param bytes memory of live tensors
  * @param peakBytes maximum since the last {@link #resetPeak}
@@ -32,8 +31,8 @@ public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long 
     }
 
     /**
-     * Resets the peak. On GPUs, memory is counted only for threads that use this class and their
-     * backward passes.
+     * Resets the peak. On GPUs, the numbers change only when a thread that uses this class, or its
+     * backward pass, allocates or frees memory.
      */
     public static void resetPeak(Device device) {
         ask(device, true);

@@ -2,7 +2,7 @@ package dev.saccade.core.ops.script;
 
 import java.util.Optional;
 
-/** Peak rates of the CPU per second: float operations (2 per multiply-add) and bytes copied. */
+/** Peak rates of the CPU per second: operations (2 per multiply-add), bytes read and written. */
 public record Roofline(double operations, double bytes) {
 
     /** Measures the peak rates in a few seconds; empty if fused operators are not loaded. */

@@ -7,7 +7,7 @@ package dev.saccade.core.ops.vision;
  * <p>A point up to one cell beyond the outermost cell centers is moved to the nearest center;
  * points farther away have weight 0. From the last center on, {@code low} equals {@code high}.
  *
- * @param perBin points per bin; 0 for an empty region
+ * @param perBin points per bin; with sampling ratio 0, an empty region has none
  * @param near weight of the lower cell
  * @param far weight of the upper cell
  */

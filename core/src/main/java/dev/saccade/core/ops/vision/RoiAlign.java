@@ -72,7 +72,8 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
      *
      * @param features maps {@code [N, C, H_l, W_l]}; only the first {@code strides.size()} are used
      * @param strides stride of each level in pixels
-     * @param rois {@code [R]} regions; regions outside the image and, if aligned, empty ones give 0
+     * @param rois {@code [R]} regions; those outside the image give 0, and so do empty ones if
+     *     {@code aligned} is true and {@code samplingRatio} is 0
      * @param levels {@code [R]} integers: level of each region
      * @return {@code [R, C, height, width]} in channels-last format, in the order of the regions
      */
