@@ -25,7 +25,7 @@ public final class ModelRank {
         return isTeacher || AVERAGED.stream().anyMatch(word -> isOf(path, word)) ? 2 : 1;
     }
 
-    /** Returns whether a path contains a lower-case word between dots, hyphens or underscores. */
+    /** Returns whether a path contains a word, such as "ema" in "Model_EMA.fc", ignoring case. */
     public static boolean isOf(String path, String word) {
         return Splitter.onPattern("[._-]")
                 .splitToStream(path.toLowerCase(Locale.ROOT))

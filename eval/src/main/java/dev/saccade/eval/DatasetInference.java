@@ -31,12 +31,12 @@ public final class DatasetInference {
     private final int workers;
     private final ProcessGroup ranks;
 
-    /** Prepares a single process; see {@link #DatasetInference(Dataset, int, ProcessGroup)}. */
+    /** Prepares inference in one process, with {@code workers} threads to load and to evaluate. */
     public DatasetInference(Dataset dataset, int workers) {
         this(dataset, workers, ProcessGroup.alone());
     }
 
-    /** Prepares a rank with {@code workers} loader and {@code workers} evaluation threads. */
+    /** Prepares inference on one rank, with {@code workers} threads to load and to evaluate. */
     public DatasetInference(Dataset dataset, int workers, ProcessGroup ranks) {
         this.dataset = dataset;
         this.workers = workers;

@@ -11,9 +11,9 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * Evaluates the predictions of a model on a data set. {@link DatasetInference} calls {@link
- * #reset}, then {@link #process} for every image, then {@link #evaluate}; this can repeat. With
- * several ranks, the evaluator of rank 0 merges the {@link #state} of the other ranks.
+ * Evaluates the predictions of a model on a data set. {@link DatasetInference#run} calls {@link
+ * #reset}, then {@link #process} for every image. With several ranks, each rank processes some of
+ * the images, and rank 0 merges the {@link #state} of the others. Then call {@link #evaluate}.
  *
  * @param <P> prediction in original pixels: {@link Instances} or a {@link LabelMap}
  */

@@ -31,12 +31,12 @@ public final class TrialRun implements AutoCloseable {
     private final ProcessGroup ranks;
     private RunState state = RunState.START;
 
-    /** Prepares steps. Data sets and device of the config are ignored. */
+    /** Prepares steps. Ignores data sets, device and accumulation of the config. */
     public TrialRun(RunConfig config, int classes, Device device) {
         this(config, classes, device, ProcessGroup.alone());
     }
 
-    /** Prepares steps of one of several ranks. Data sets and device of the config are ignored. */
+    /** Prepares steps of one rank. Ignores data sets, device and accumulation of the config. */
     public TrialRun(RunConfig config, int classes, Device device, ProcessGroup ranks) {
         this.device = device;
         this.ranks = ranks;

@@ -119,9 +119,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
                     : (long) perClass * classes + background;
         }
 
-        /**
-         * Returns the index of row {@code part} of a class; label {@code classes} is background.
-         */
+        /** Returns the index of row {@code part} of a class; {@code classes} is the background. */
         int row(int label, int part) {
             return isByAnchor ? part * (classes + background) + label : label * perClass + part;
         }

@@ -28,7 +28,7 @@ public final class DetectionReport {
      *
      * @param others metrics of other evaluators
      * @param score minimum score of detections in the confusion matrix
-     * @param maxPerImage the model's limit on detections per image; empty if it has none
+     * @param maxPerImage the model's limit on detections per image; empty if none or unknown
      */
     public static MetricReport of(
             DetectionEvaluation evaluation,

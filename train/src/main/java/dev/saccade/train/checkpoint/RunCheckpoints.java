@@ -70,7 +70,7 @@ public final class RunCheckpoints {
     /** Content of {@link RunFolder#last}, once this process has saved it or resumed from it. */
     private Optional<Content> last = Optional.empty();
 
-    /** Prepares checkpoints that contain {@code identity}. Only rank 0 accesses the folder. */
+    /** Prepares checkpoints with {@code identity} as metadata. Only rank 0 accesses the folder. */
     public RunCheckpoints(
             RunFolder folder,
             Checkpointables content,

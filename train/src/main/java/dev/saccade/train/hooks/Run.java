@@ -39,7 +39,7 @@ public interface Run {
         return length().epoch(iteration());
     }
 
-    /** Returns the learning rate of the current or last step, before parameter rules. */
+    /** Returns the learning rate of the current or last step, before factors per parameter. */
     double learningRate();
 
     /**

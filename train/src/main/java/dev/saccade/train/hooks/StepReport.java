@@ -17,7 +17,7 @@ import java.util.Map;
  * @param iteration number of finished optimizer steps, including this one
  * @param iterations optimizer steps of the whole run
  * @param epoch from 0
- * @param learningRate before parameter rules
+ * @param learningRate before factors per parameter
  * @param loss sum of the loss terms
  * @param metrics of the model and the hooks by name, such as {@code acc}
  * @param gradientNorm before clipping

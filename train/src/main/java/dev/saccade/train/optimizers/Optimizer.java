@@ -41,10 +41,10 @@ public abstract class Optimizer implements AutoCloseable {
      */
     public interface Config extends ComponentConfig {
 
-        /** Returns the learning rate before schedule and parameter rules. */
+        /** Returns the learning rate, before schedule and {@link ParameterRule}s are applied. */
         double learningRate();
 
-        /** Returns the weight decay before parameter rules. */
+        /** Returns the weight decay, before {@link ParameterRule}s are applied. */
         double weightDecay();
 
         default ParamwiseConfig paramwise() {
@@ -154,7 +154,7 @@ public abstract class Optimizer implements AutoCloseable {
      * Runs one step. Parameters without a gradient and their state do not change.
      *
      * @param factor multiplies the gradients, such as {@link Gradients.Norms#clipFactor}
-     * @param learningRate before parameter rules
+     * @param learningRate before {@link ParameterRule}s are applied
      */
     public final void step(Gradients gradients, float factor, double learningRate) {
         step(gradients, factor, learningRate, Update.NONE);
