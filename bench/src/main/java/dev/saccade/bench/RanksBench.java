@@ -25,7 +25,7 @@ public record RanksBench(
     private static final String TOGETHER = "together";
     private static final String EACH_ALONE = "each alone";
 
-    /** Times steps alternately together and alone. All ranks must call this together. */
+    /** Times steps in turn, together and each rank alone. All ranks must call this together. */
     public static RanksBench run(
             RunConfig config, ModelBench.Input input, int runs, ProcessGroup ranks) {
         Device device = ranks.device(config.device());

@@ -106,7 +106,7 @@ final class RankOptions {
                 prepareRestart);
     }
 
-    /** Starts ranks and returns the exit code; keeps temporary logs if one fails. */
+    /** Starts ranks and returns the exit code; keeps their temporary logs if a rank fails. */
     int start(CommandSpec command) {
         Path logs = temporaryFolder();
         int code = start(command, logs, 0, () -> false);
@@ -141,7 +141,7 @@ final class RankOptions {
         }
     }
 
-    /** Returns the arguments without some options and their values. */
+    /** Returns the arguments without the given options and their values. */
     static List<String> removeOptions(List<String> arguments, String... options) {
         List<String> left = new ArrayList<>();
         for (Iterator<String> each = arguments.iterator(); each.hasNext(); ) {

@@ -71,7 +71,7 @@ public final class FineTuneThenServe implements AutoCloseable {
         System.out.println("serving on port " + args[3]);
     }
 
-    /** Trains and returns the best checkpoint. */
+    /** Trains a detector and returns the best checkpoint. */
     static Path fineTune(Path config, Path data, Path run, List<String> overrides) {
         RunConfig fineTuning =
                 RunConfig.load(config, overrides.toArray(String[]::new))

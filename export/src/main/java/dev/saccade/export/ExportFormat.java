@@ -122,7 +122,7 @@ public enum ExportFormat {
     /** Rejects a model that cannot be written in this format. */
     void require(Model<?> model, Precision precision) {}
 
-    /** Rejects a graph with unsupported operators, and lists them. */
+    /** Rejects a graph with unsupported operators, and names at least the first one. */
     abstract void require(Graph graph);
 
     /** Opens a file to run it on the CPU. */

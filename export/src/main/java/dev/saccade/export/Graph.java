@@ -55,7 +55,7 @@ public record Graph(
         }
     }
 
-    /** A constant tensor, named after the checkpoint parameter from which it is computed. */
+    /** A constant tensor, named after the checkpoint parameter that it is computed from, if any. */
     public record Weight(String name, Tensor tensor) {}
 
     public sealed interface Argument {

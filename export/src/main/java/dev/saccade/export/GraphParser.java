@@ -30,7 +30,7 @@ final class GraphParser {
 
     private final NDList constants;
 
-    /** Values by their numbers in the recording; {@link Value#id} is the execution order. */
+    /** Values by their number in the recording; their {@link Value#id} is the execution order. */
     private final Map<Integer, Value> values = new HashMap<>();
 
     private final Map<Integer, Value> baked = new HashMap<>();

@@ -42,7 +42,7 @@ final class ShapeInference {
         this.shapes = new SymbolicShape(graphs.size());
     }
 
-    /** Merges recordings at sizes without a common ratio. Fails if their operators differ. */
+    /** Merges recordings; fails if their operators differ. Sizes must not have a common ratio. */
     static Graph of(List<Graph> graphs) {
         return new ShapeInference(graphs).merge();
     }

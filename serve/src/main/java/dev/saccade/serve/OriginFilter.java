@@ -30,7 +30,7 @@ final class OriginFilter {
         this.origins = ImmutableSet.copyOf(origins);
     }
 
-    /** Checks host and origin of a request; sets its CORS headers. */
+    /** Checks host and origin of a request; sets the CORS headers of the response. */
     void check(Request request, Response response) {
         String host = Ascii.toLowerCase(String.valueOf(request.getHttpURI().getHost()));
         if (loopback && !THIS_MACHINE.contains(host)) {

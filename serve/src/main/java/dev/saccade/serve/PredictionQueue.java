@@ -42,9 +42,7 @@ final class PredictionQueue implements AutoCloseable {
      */
     private static final int MAX_BATCH_PIXELS = 1_000_000;
 
-    /**
-     * The prediction, an {@code Instances} or a {@code LabelMap}, and the size after EXIF rotation.
-     */
+    /** Predicted {@code Instances} or {@code LabelMap}, and the image size after EXIF rotation. */
     record Predicted(Size size, Object prediction, List<String> warnings) {}
 
     private record Decoded(

@@ -56,7 +56,7 @@ public enum TinyModel {
         return this == SEMANTIC_FPN;
     }
 
-    /** Saves a checkpoint with random weights; {@code first} come before normalization. */
+    /** Saves a checkpoint with random weights; transforms {@code first} precede normalization. */
     public Path save(Path file, List<String> classes, Transform... first) {
         return save(file, classes, NamedAugmentations.NONE, first);
     }

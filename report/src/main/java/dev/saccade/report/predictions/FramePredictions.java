@@ -115,7 +115,7 @@ public final class FramePredictions implements AutoCloseable {
         }
     }
 
-    /** Predicts the images listed in a file, one per line. */
+    /** Predicts the images listed in a file, one per line; the progress bar shows {@code count}. */
     public void addList(Path list, long count) {
         try (BufferedReader reader = reader(list);
                 Stream<String> names = names(reader);

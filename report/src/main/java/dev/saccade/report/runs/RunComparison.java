@@ -143,7 +143,7 @@ public final class RunComparison {
         }
     }
 
-    /** Returns the images that all runs have in common; none if tasks or classes differ. */
+    /** Returns images that all runs share; none if a run has none or if tasks or classes differ. */
     private Examples examples() {
         List<Examples> all =
                 runs.stream()

@@ -13,7 +13,7 @@ import java.util.Set;
 
 final class RunCurves {
 
-    /** Metrics from 0 to 1 that share a chart. */
+    /** Metrics from 0 to 1; they share a chart in the report of one run. */
     private static final List<String> UNIT_METRICS =
             List.of(
                     "AP",

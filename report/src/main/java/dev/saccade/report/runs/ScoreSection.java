@@ -26,7 +26,7 @@ final class ScoreSection {
 
     private ScoreSection() {}
 
-    /** Returns the recommended threshold for all classes. */
+    /** Returns the recommended common threshold of all classes, with precision and recall. */
     static Fact recommended(Point best) {
         return new Fact(
                 "Score threshold",
