@@ -94,12 +94,12 @@ public record RunFolder(Path path) {
         return path.resolve("checkpoints");
     }
 
-    /** Returns the newest state to resume from. */
+    /** Returns the file with the newest state to resume from; it may be missing. */
     public Path last() {
         return checkpoints().resolve("last.safetensors");
     }
 
-    /** Returns the state before {@link #last}, used if the newest state is damaged. */
+    /** Returns the file with the state before {@link #last}, used if the newest is damaged. */
     public Path previous() {
         return checkpoints().resolve("previous.safetensors");
     }

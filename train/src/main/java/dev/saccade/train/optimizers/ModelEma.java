@@ -81,7 +81,6 @@ public final class ModelEma {
                     decay);
         }
 
-        /** Updates the averages. */
         public void apply() {
             if (averages.isEmpty()) {
                 return;
