@@ -12,9 +12,14 @@ import java.util.stream.Collectors;
 
 @Command(
         name = "env",
-        description = "Print the versions of Saccade, its libraries and this machine.",
+        description =
+                "Print the versions of Saccade and its libraries, and the properties of this"
+                        + " machine.",
         footer = {"", "Example:  saccade env --json"})
 final class EnvCommand extends BaseCommand {
+
+    /** Separator that aligns the elements of a list below the first. */
+    private static final String NEXT_LINE = "\n" + " ".repeat(13);
 
     @Mixin private JsonOption json;
 
@@ -24,13 +29,14 @@ final class EnvCommand extends BaseCommand {
         return 0;
     }
 
-    private static String text(Map<String, Object> facts) {
+    static String text(Map<String, Object> facts) {
         return facts.entrySet().stream()
                 .map(
                         fact ->
                                 Text.format(
                                         "%-12s %s",
-                                        fact.getKey(), Environment.text(fact.getValue())))
+                                        fact.getKey(),
+                                        Environment.text(fact.getValue(), NEXT_LINE)))
                 .collect(Collectors.joining("\n"));
     }
 }

@@ -27,10 +27,10 @@ public final class Environment {
 
     private Environment() {}
 
-    /** Formats a value of {@link #facts}. */
-    public static String text(Object value) {
+    /** Formats a value of {@link #facts}; joins the elements of a list with {@code separator}. */
+    public static String text(Object value, String separator) {
         return value instanceof List<?> lines
-                ? lines.isEmpty() ? "none" : Joiner.on("\n ".repeat(13)).join(lines)
+                ? lines.isEmpty() ? "none" : Joiner.on(separator).join(lines)
                 : value.toString();
     }
 
@@ -67,7 +67,7 @@ public final class Environment {
 
     static List<Fact> lines() {
         return facts().entrySet().stream()
-                .map(fact -> new Fact(fact.getKey(), text(fact.getValue())))
+                .map(fact -> new Fact(fact.getKey(), text(fact.getValue(), "; ")))
                 .toList();
     }
 
