@@ -161,8 +161,11 @@ final class WeightMatch {
         }
     }
 
-    /** Returns a hint if missing and unexpected tensors have the same shapes; else empty. */
-    String differsOnlyInNames() {
+    /**
+     * Returns a hint if at least {@link #SAME_SHAPES} of the missing parameters have an unexpected
+     * tensor of their shape; else empty.
+     */
+    String renamingHint() {
         Multiset<Shape> spare = HashMultiset.create();
         Sets.difference(tensors.keySet(), parameters.keySet())
                 .forEach(name -> spare.add(tensors.get(name).shape()));
@@ -173,8 +176,10 @@ final class WeightMatch {
         int same = Multisets.intersection(spare, needed).size();
         return needed.isEmpty() || same < SAME_SHAPES * needed.size()
                 ? ""
-                : "; all shapes match but the names differ: rename the tensors to the missing"
-                        + " names";
+                : Text.format(
+                        "; %d of %d missing parameters have the shape of an unexpected tensor:"
+                                + " rename the tensors to the missing names",
+                        same, needed.size());
     }
 
     private static String layer(String name) {

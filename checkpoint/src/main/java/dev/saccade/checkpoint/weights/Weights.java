@@ -67,8 +67,9 @@ public final class Weights {
         LoadReport report = match.report();
         if (report.ratio() < MIN_RATIO) {
             throw SaccadeException.user(
-                    "the checkpoint belongs to another model: only %.0f %% of it matches%s: %s",
-                    100 * report.ratio(), match.differsOnlyInNames(), report);
+                    "the checkpoint belongs to another model: only %.0f %% of its tensors"
+                            + " match%s: %s",
+                    100 * report.ratio(), match.renamingHint(), report);
         }
         match.copy();
         return report;
