@@ -143,7 +143,7 @@ public final class TiledObjects {
         tiles.forEach(tile -> kept.add(new ArrayList<>()));
         List<Group> groups = new ArrayList<>();
         List<Group> parts = new ArrayList<>();
-        for (Found object : uncutBestFirst(neighbors)) {
+        for (Found object : candidatesInOrder(neighbors)) {
             List<Group> same =
                     Arrays.stream(neighbors.get(object.tile()))
                             .mapToObj(kept::get)
@@ -177,7 +177,8 @@ public final class TiledObjects {
                 .toList();
     }
 
-    private List<Found> uncutBestFirst(List<int[]> neighbors) {
+    /** Returns the objects after step 1: uncut before cut ones, each by descending score. */
+    private List<Found> candidatesInOrder(List<int[]> neighbors) {
         return found.stream()
                 .filter(object -> !object.cut() || !isContainedInAnotherTile(object, neighbors))
                 .sorted(
