@@ -31,7 +31,8 @@ public record ObjectStatistics(
      * Numbers of annotations.
      *
      * @param usable objects of a selected class for which no {@link DropReason} applies
-     * @param trained usable objects in images used in training, whose sides have at least 32 pixels
+     * @param trained usable objects in images of at least 32 x 32 pixels; training skips smaller
+     *     images
      */
     public record Counts(int boxes, int crowds, int usable, int trained) {}
 

@@ -52,8 +52,8 @@ final class SymbolicShape {
     }
 
     /**
-     * Returns the expression for integers, one per example. Sizes of {@code near} values are tried
-     * first.
+     * Returns an expression of tensor sizes that equals {@code numbers.get(i)} in each example i;
+     * empty if none is found. Sizes of {@code near} values are tried first.
      */
     Optional<SizeExpression> find(ImmutableLongArray numbers, List<List<Value>> near) {
         Map<ImmutableLongArray, SizeOf> first = new LinkedHashMap<>();

@@ -24,7 +24,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Servers that answer as MLflow does not; a training waits for none of them. */
+/** Servers that respond unlike MLflow; training waits for none of them. */
 @Timeout(60)
 class MlflowClientTest {
 

@@ -11,7 +11,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Base64;
 
-/** The page to try the model. Its content security policy allows only its own script and style. */
+/**
+ * Web page for trying out the model. Its content security policy allows only its own script and
+ * style.
+ */
 record ModelPage(String html, String policy) {
 
     static ModelPage load() {

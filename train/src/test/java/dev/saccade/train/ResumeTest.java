@@ -29,7 +29,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
-/** What a training that is resumed goes on with, and what it refuses. */
+/** State that a resumed run restores, and changes that it rejects. */
 class ResumeTest {
 
     @TempDir private Path folder;

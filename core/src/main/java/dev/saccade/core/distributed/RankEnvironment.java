@@ -83,9 +83,9 @@ public final class RankEnvironment {
 
     /**
      * Returns torchrun's variables for each rank to be started on this machine. If the environment
-     * defines ranks, they are treated as machines that each start {@code count} ranks, because some
-     * clouds and {@code srun --ntasks-per-node=1} define one rank per machine. Throws a user error
-     * if this process is already one of several ranks on its machine.
+     * already defines a rank, it is the index of this machine, and each machine starts {@code
+     * count} ranks: some clouds and {@code srun --ntasks-per-node=1} define one rank per machine.
+     * Throws a user error if this process is already one of several ranks on its machine.
      */
     public static List<Map<String, String>> localRanks(Map<String, String> environment, int count) {
         RankEnvironment here = new RankEnvironment(environment);

@@ -72,7 +72,8 @@ public final class Linear extends Layer implements Affine {
 
     /**
      * Returns whether to use the fused operator: only in inference on CPUs with several threads.
-     * With a single thread, libtorch's own convolutions of small batches bypass oneDNN.
+     * With a single thread, the layer and GELU run one after the other; in float32, both ways use
+     * oneDNN and differ only by rounding.
      */
     private static boolean isFused(NDArray x) {
         return NoGrad.isActive()

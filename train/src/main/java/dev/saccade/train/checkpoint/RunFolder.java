@@ -51,7 +51,7 @@ public record RunFolder(Path path) {
         }
     }
 
-    /** Returns the lock file that prevents a second training. */
+    /** Returns the lock file that prevents a second training run. */
     public Path lock() {
         return path.resolve(".lock");
     }

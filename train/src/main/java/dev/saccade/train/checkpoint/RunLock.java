@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * Locks a run folder against a second training. The lock is released when the training or its
+ * Locks a run folder against a second training run. The lock is released when the run or its
  * process ends; the lock file remains.
  */
 public final class RunLock {
@@ -72,8 +72,8 @@ public final class RunLock {
     }
 
     /**
-     * Runs a training under the lock of its folder, after removing incomplete files of killed
-     * trainings.
+     * Runs {@code work} while holding the lock of its run folder, after deleting incomplete files
+     * left by killed runs.
      */
     public static <T> T runLocked(RunFolder folder, Supplier<T> work) {
         RunLock lock = new RunLock(folder);
@@ -86,7 +86,7 @@ public final class RunLock {
         }
     }
 
-    /** Rejects a folder that a training uses; the error names the process of the training. */
+    /** Rejects a folder that a training process uses; the error names the process. */
     public static void requireUnlocked(RunFolder folder) {
         if (Files.exists(folder.lock())) {
             new RunLock(folder).release();
@@ -98,8 +98,8 @@ public final class RunLock {
             return channel.tryLock(LOCKED_BYTE, 1, /* shared= */ false) != null;
         } catch (IOException e) {
             log.warn(
-                    "the file system has no locks; do not start a second training in this"
-                            + " folder folder={} cause={}",
+                    "the file system has no locks; do not start a second training run in"
+                            + " this folder folder={} cause={}",
                     folder,
                     e.getMessage());
             return true;

@@ -24,7 +24,10 @@ public interface Run {
         return model().namedParameters().values().iterator().next().getArray().getManager();
     }
 
-    /** Returns the ranks. Requests of one rank apply to all; only rank 0 should write files. */
+    /**
+     * Returns the ranks. A request made on one rank, such as {@link #requestCheckpoint}, applies to
+     * all ranks; only rank 0 should write files.
+     */
     ProcessGroup ranks();
 
     Path folder();

@@ -30,7 +30,7 @@ public final class NameKey {
     private NameKey() {}
 
     public static String of(String path) {
-        // Some names are encoded twice, such as %2520.
+        // Decodes up to three times, as some names are encoded repeatedly, such as %2520.
         String decoded = decoded(decoded(decoded(path)));
         String composed = Normalizer.normalize(decoded, Normalizer.Form.NFC);
         String folded = composed.toUpperCase(Locale.ROOT).toLowerCase(Locale.ROOT);
