@@ -59,7 +59,7 @@ final class RankOptions {
                     ConfigArguments.requirePositive("--nproc", number);
                     if (number > MAX_PROCESSES) {
                         throw SaccadeException.user(
-                                "--nproc %d: expected at most %d, because this machine has %s",
+                                "--nproc %d: expected at most %d on this machine with %s",
                                 number,
                                 MAX_PROCESSES,
                                 Count.of(Runtime.getRuntime().availableProcessors(), "processor"));

@@ -111,10 +111,12 @@ public final class ConfigGenerator {
         }
         if (weights.isPresent()) {
             add(
-                    "init_from: %s\tdownloaded; trains faster and more accurately",
+                    "init_from: %s\tdownloaded; makes training faster and more accurate",
                     weights.get().name());
         } else {
-            add("# Pretrained weights train faster and more accurately; download them first:");
+            add(
+                    "# Training is faster and more accurate with pretrained weights; download them"
+                            + " first:");
             add("# init_from: resnet%d    # ./saccade weights fetch resnet%d", depth, depth);
         }
     }

@@ -102,8 +102,8 @@ public final class OutputFolder implements AutoCloseable {
         }
         if (!Files.exists(path.resolve(marker))) {
             throw SaccadeException.user(
-                    "%s: cannot be replaced, because it has no file %s: it is not an output of the"
-                            + " same command; choose another output folder",
+                    "%s: cannot be replaced: it has no file %s, so this command did not write it;"
+                            + " choose another output folder",
                     path, marker);
         }
     }

@@ -219,7 +219,7 @@ public final class PredictionServer implements AutoCloseable {
             if (Throwables.getRootCause(e) instanceof SocketException) {
                 throw SaccadeException.user(
                                 e,
-                                "%s port %d: cannot listen on it; the port is in use"
+                                "%s port %d: cannot listen; the port is in use"
                                         + " or reserved, or the address does not belong to this"
                                         + " machine; choose another port or host, or port 0 for a"
                                         + " free port",

@@ -117,7 +117,8 @@ record StepMemory(Device device, int classes, int images, Size size) {
                                     SaccadeException.user(
                                             error,
                                             "out of memory: a step on %d x %s needs about"
-                                                    + " %s, but %s (%s); it would need about%s",
+                                                    + " %s, but %s (%s); estimates with other"
+                                                    + " settings:%s",
                                             images,
                                             size,
                                             DeviceMemory.text(step.bytes),

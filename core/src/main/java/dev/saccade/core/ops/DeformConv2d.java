@@ -141,7 +141,8 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
         long taps = kernel.slice(2).size();
         if (!divides(depth, channels)) {
             problems.add(
-                    "weight: got %s, expected C / groups to divide the %d input channels",
+                    "weight: got %s, expected axis 1 (C / groups) to divide the %d input"
+                            + " channels",
                     kernel, channels);
         } else if (kernel.get(0) % (channels / depth) != 0) {
             problems.add(

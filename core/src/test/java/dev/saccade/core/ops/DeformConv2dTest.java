@@ -228,8 +228,8 @@ class DeformConv2dTest {
         assertEquals(
                 List.of(
                         "deform_conv2d: 5 problems",
-                        "  - weight: got (3, 4, 3, 3), expected C / groups to divide the 6 input"
-                                + " channels",
+                        "  - weight: got (3, 4, 3, 3), expected axis 1 (C / groups) to divide the 6"
+                                + " input channels",
                         "  - bias: got (2), expected (3)",
                         "  - offset: got (2, 72, 5, 5), expected 18 channels for each of G"
                                 + " groups, where G divides the 6 input channels",

@@ -88,8 +88,9 @@ public final class CocoFiles {
                         .toList();
         if (equal.stream().map(CocoFiles::real).distinct().count() > 1) {
             throw SaccadeException.user(
-                    "%s: images with its file names, such as %s, are in several folders, %s; move"
-                            + " the file next to its images, or name it after their folder",
+                    "%s: the images of this annotation file, such as %s, were found in several"
+                            + " folders: %s; move it next to its images, or give it the name of"
+                            + " their folder",
                     annotations,
                     names.get(0),
                     equal.stream()

@@ -230,7 +230,7 @@ final class CocoReader {
         if (!annotation.isUsable("category_id") && (isCaption || annotation.has("segments_info"))) {
             throw notCoco(
                     Text.format(
-                            "annotations with a %s each, apparently COCO's %s; expected its"
+                            "annotations with a %s each, apparently COCO %s; expected COCO"
                                     + " instances",
                             isCaption ? "caption" : "segments_info",
                             isCaption ? "captions" : "panoptic labels"));
@@ -348,8 +348,9 @@ final class CocoReader {
                 findings.warningAt(
                         place,
                         "category " + category.id(),
-                        "\"%s\" has no objects and is the supercategory of others; remove it from"
-                                + " categories, otherwise the model gets a class without objects",
+                        "\"%s\" has no objects and is the supercategory of other categories;"
+                                + " remove it from categories, otherwise the model gets a"
+                                + " class without objects",
                         category.name());
             }
         }

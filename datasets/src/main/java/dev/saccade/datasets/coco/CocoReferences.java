@@ -94,13 +94,14 @@ record CocoReferences(AnnotationTable table, String file, Path folder) {
                         ids.get(name).stream()
                                 .map(this::withObjects)
                                 .collect(Collectors.joining(", ", "categories ", "")),
-                        "are all named \"%s\"; expected one category per class: give all its"
-                                + " objects the same category_id, and remove the others",
+                        "are all named \"%s\"; expected one category per class: give all objects"
+                                + " of this class the same category_id, and remove the other"
+                                + " categories",
                         name);
             }
         }
         for (String name : Sets.difference(new LinkedHashSet<>(selectedClasses), ids.keySet())) {
-            findings.error(file, "class \"%s\" is not in its categories %s", name, ids.keySet());
+            findings.error(file, "class \"%s\" is not in the categories %s", name, ids.keySet());
         }
     }
 

@@ -97,9 +97,10 @@ public record RandomCrop(
         if (size.isEmpty()) {
             throw SaccadeException.user(
                     mode.isFraction
-                            ? "random_crop: size is missing; expected two fractions of the edges"
-                            : "random_crop: size is missing; set it or data.crop_size to two edges"
-                                    + " in pixels");
+                            ? "random_crop: size is missing; set fractions of the image height and"
+                                    + " width, such as [0.5, 0.5]"
+                            : "random_crop: size is missing; set it or data.crop_size in pixels,"
+                                    + " such as [512, 512]");
         }
     }
 

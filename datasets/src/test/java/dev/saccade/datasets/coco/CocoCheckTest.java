@@ -377,7 +377,7 @@ class CocoCheckTest {
         assertEquals(List.of("dog"), dogs.classNames());
         assertEquals(List.of(1, 0), List.of(dogs.objects().boxes(), dogs.objects().usable()));
         assertFindings(
-                checkBoxes("dog", "cow"), "class \"cow\" is not in its categories [cat, dog]");
+                checkBoxes("dog", "cow"), "class \"cow\" is not in the categories [cat, dog]");
     }
 
     @Test

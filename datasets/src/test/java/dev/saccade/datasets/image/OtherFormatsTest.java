@@ -76,10 +76,10 @@ class OtherFormatsTest {
                 "{'_via_settings': {}, '_via_img_metadata': {}} | apparently a VIA project",
                 "{'a.jpg17': {'filename': 'a.jpg', 'regions': [{}]}} | apparently VIA; convert",
                 "{'images': [], 'annotations': [{'id': 1, 'image_id': 1, 'caption': 'x'}]}|"
-                        + " annotations with a caption each, apparently COCO's captions; expected"
-                        + " its instances",
+                        + " annotations with a caption each, apparently COCO captions; expected"
+                        + " COCO instances",
                 "{'images': [], 'annotations': [{'image_id': 1, 'segments_info': [{'id': 1}]}]}"
-                        + "| apparently COCO's panoptic labels; expected its instances",
+                        + "| apparently COCO panoptic labels; expected COCO instances",
                 "[{'image': 'a.jpg', 'annotations': [{'label': 'x'}]}] | apparently Create ML",
                 "[{'id': 1, 'data': {}, 'annotations': []}] | apparently Label Studio",
                 "[{'name': 'a.jpg', 'labels': []}] | apparently Scalabel",

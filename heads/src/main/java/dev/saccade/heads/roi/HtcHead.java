@@ -128,7 +128,7 @@ public final class HtcHead extends TwoStageHead {
                 !config.maskInfoFlow() || maskChannels == channels(),
                 "mask_head.conv_out_channels",
                 maskChannels,
-                "%d, the channels of the neck, because mask_info_flow adds both feature maps",
+                "%d, as in the neck, because mask_info_flow adds both feature maps",
                 channels());
         semantic = config.semanticHead().map(head -> semantic(head, features));
         addStages(config.stages(), config.maskInfoFlow());
@@ -144,7 +144,7 @@ public final class HtcHead extends TwoStageHead {
                 semantic.convOutChannels() == level.channels(),
                 "semantic_head.conv_out_channels",
                 semantic.convOutChannels(),
-                "%d, the channels of the neck, because both feature maps are added",
+                "%d, as in the neck, because both feature maps are added",
                 level.channels());
         Checks.require(
                 extractor.featmapStrides().equals(List.of(level.stride())),

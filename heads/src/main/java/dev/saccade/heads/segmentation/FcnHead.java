@@ -70,7 +70,7 @@ public final class FcnHead extends DecodeHead {
                 config.numConvs() > 0 || in == width,
                 "channels",
                 width,
-                "%s, the channels of the level, with num_convs: 0",
+                "%s, as in the input level, because num_convs is 0",
                 in);
         for (int i = 0; i < config.numConvs(); i++) {
             convs.append(config.norm().conv(i == 0 ? in : width, width, config.kernelSize()));

@@ -110,7 +110,7 @@ public record ImageInputs(
                         "%s: no images; expected files ending in %s",
                         folder, String.join(", ", ImageNames.ENDINGS))
                 : Printable.format(
-                        "%s: no images; the subfolders %s have images; name these folders",
+                        "%s: no images; its subfolders %s have images; pass those folders instead",
                         folder, shown(below));
     }
 

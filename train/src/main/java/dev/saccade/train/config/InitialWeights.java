@@ -43,7 +43,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         if (!weights.fits(backbone)) {
             throw SaccadeException.user(
                     "init_from: %s does not match model.backbone (matching: %s); choose"
-                            + " one of these, a file, or none",
+                            + " matching weights, a file, or none",
                     name, compatible(backbone));
         }
         String instead = "; or set a file, or none to train from scratch";

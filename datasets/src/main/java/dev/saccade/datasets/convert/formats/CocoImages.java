@@ -50,8 +50,8 @@ record CocoImages(SourceFolder folder, String base) {
             return new CocoImages(folder, nearest.get(0));
         }
         throw SaccadeException.user(
-                "%s: images with its file names are in several folders, %s; move the file next to"
-                        + " its images, or convert each folder separately",
+                "%s: the images of this annotation file were found in several folders: %s; move it"
+                        + " next to its images, or convert each folder separately",
                 folder.path(file),
                 Multisets.copyHighestCountFirst(found).entrySet().stream()
                         .limit(MAX_SHOWN)
