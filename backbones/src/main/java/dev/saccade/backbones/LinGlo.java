@@ -228,11 +228,6 @@ public final class LinGlo extends StagedTransformer {
         return encoding;
     }
 
-    @Override
-    public void fuse() {
-        encodings.values().forEach(PositionEncoding::fuse);
-    }
-
     /**
      * Returns the weights for {@code deploy: true}, keyed by name. Merged weights are new arrays
      * owned by the caller.

@@ -121,23 +121,17 @@ final class PositionEncoding extends Layer {
         return new NDList(manager.full(shape, scale), manager.zeros(shape));
     }
 
-    /** Caches the merged convolution until training mode is set. */
-    void fuse() {
-        clearMerged();
+    /** {@inheritDoc} Caches the merged convolution. */
+    @Override
+    public void fuse() {
+        unfuse();
         fused = Optional.of(mergedWithoutGradients());
     }
 
-    private void clearMerged() {
+    @Override
+    protected void unfuse() {
         fused.ifPresent(NDList::close);
         fused = Optional.empty();
-    }
-
-    @Override
-    public void train(boolean mode) {
-        super.train(mode);
-        if (mode) {
-            clearMerged();
-        }
     }
 
     private static final class Branch extends Layer {

@@ -16,6 +16,7 @@ import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
+import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.Sequential;
@@ -178,13 +179,19 @@ public final class ResNet extends Backbone {
     }
 
     private void stack(Sequential stem, String conv, String norm, Geometry geometry) {
-        stem.append(conv, Conv2d.withoutBias(geometry))
-                .append(norm, norm(config, geometry.out(), WeightInit.ONES))
-                .then(Functional::reluInPlace);
+        stem.append("", convModule(config, conv, geometry, norm, WeightInit.ONES, true));
     }
 
-    private static BatchNorm2d norm(Config config, int channels, WeightInit weightInit) {
-        return new BatchNorm2d(channels, config.norm(), config.normEps(), weightInit);
+    private static ConvModule convModule(
+            Config config,
+            String name,
+            Geometry geometry,
+            String normName,
+            WeightInit normInit,
+            boolean relu) {
+        BatchNorm2d norm =
+                new BatchNorm2d(geometry.out(), config.norm(), config.normEps(), normInit);
+        return new ConvModule(name, Conv2d.withoutBias(geometry), normName, norm, relu);
     }
 
     @Override
@@ -195,6 +202,9 @@ public final class ResNet extends Backbone {
     @Override
     public void train(boolean mode) {
         super.train(mode && !config.normEval());
+        if (mode) {
+            unfuse();
+        }
         frozen.forEach(module -> module.train(false));
     }
 
@@ -225,45 +235,51 @@ public final class ResNet extends Backbone {
 
         private final Config config;
         private final Sequential convs = add("", new Sequential());
+        private final ConvModule last;
         private final Optional<Layer> downsample;
 
         Block(Config config, int in, int planes, int stride) {
             this.config = config;
             int out = planes * config.expansion();
-            WeightInit last = config.zeroInitResidual() ? WeightInit.ZEROS : WeightInit.ONES;
+            WeightInit lastInit = config.zeroInitResidual() ? WeightInit.ZEROS : WeightInit.ONES;
             if (config.expansion() == 1) {
-                stack(1, threeByThree(in, planes).stride(stride), WeightInit.ONES);
-                stack(2, threeByThree(planes, out), last);
+                convs.append("", conv(1, threeByThree(in, planes).stride(stride), WeightInit.ONES));
+                last = add("", conv(2, threeByThree(planes, out), lastInit));
             } else {
                 int width = config.width(planes);
                 Geometry middle = threeByThree(width, width).stride(stride).groups(config.groups());
-                stack(1, new Geometry(in, width, 1), WeightInit.ONES);
-                stack(2, middle, WeightInit.ONES);
-                stack(3, new Geometry(width, out, 1), last);
+                convs.append("", conv(1, new Geometry(in, width, 1), WeightInit.ONES))
+                        .append("", conv(2, middle, WeightInit.ONES));
+                last = add("", conv(3, new Geometry(width, out, 1), lastInit));
             }
-            Layer projection =
-                    new Sequential()
-                            .append(Conv2d.withoutBias(new Geometry(in, out, 1).stride(stride)))
-                            .append(norm(config, out, WeightInit.ONES));
-            downsample = when(stride != 1 || in != out, () -> add("downsample", projection));
+            Geometry projection = new Geometry(in, out, 1).stride(stride);
+            downsample =
+                    when(
+                            stride != 1 || in != out,
+                            () ->
+                                    add(
+                                            "downsample",
+                                            convModule(
+                                                    config,
+                                                    "0",
+                                                    projection,
+                                                    "1",
+                                                    WeightInit.ONES,
+                                                    false)));
         }
 
         private static Geometry threeByThree(int in, int out) {
             return new Geometry(in, out, 3).padding(1);
         }
 
-        private void stack(int number, Geometry geometry, WeightInit normInit) {
-            if (number > 1) {
-                convs.then(Functional::reluInPlace);
-            }
-            convs.append("conv" + number, Conv2d.withoutBias(geometry))
-                    .append("bn" + number, norm(config, geometry.out(), normInit));
+        private ConvModule conv(int number, Geometry geometry, WeightInit normInit) {
+            return convModule(config, "conv" + number, geometry, "bn" + number, normInit, true);
         }
 
         @Override
         protected NDArray forward(NDArray x) {
             NDArray y = convs.apply(x);
-            return Functional.addReluInPlace(y, downsample.map(layer -> layer.apply(x)).orElse(x));
+            return last.forwardAdd(y, downsample.map(layer -> layer.apply(x)).orElse(x));
         }
     }
 }

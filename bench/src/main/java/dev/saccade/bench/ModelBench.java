@@ -53,6 +53,7 @@ public final class ModelBench implements AutoCloseable {
     public static ModelTimes prediction(RunConfig config, Input input, Timing.Plan plan) {
         try (ModelBench bench = new ModelBench(config, input)) {
             bench.model.train(false);
+            bench.model.fuse();
             return bench.measure(
                     "prediction",
                     scratch -> bench.compute(() -> bench.model.predict(bench.images(scratch))),

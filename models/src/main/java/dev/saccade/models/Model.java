@@ -176,7 +176,7 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             copy.initializeZeros(manager);
             copy.train(false);
-            copy.backbone().fuse();
+            copy.fuse();
             NDArray pixels = manager.zeros(new Shape(1, 3, size.height(), size.width()));
             return MultiplyAdds.count(
                     () ->

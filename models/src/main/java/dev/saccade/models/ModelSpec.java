@@ -116,6 +116,7 @@ public record ModelSpec(
                         Model<?> restored = model.build(classes);
                         Weights.restore(checkpoint, restored, manager);
                         restored.train(false);
+                        restored.fuse();
                         return restored;
                     });
         } catch (SaccadeException e) {

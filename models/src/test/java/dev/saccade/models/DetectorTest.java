@@ -171,6 +171,7 @@ class DetectorTest {
             DetectionModel bare = new DetectionModel(detector.spec().model(), detector.classes());
             bare.initialize(manager, 3);
             bare.train(false);
+            bare.fuse();
             List<ImageBatch> batches = new ArrayList<>();
             for (List<Integer> scale : List.of(OWN, LARGER)) {
                 Resize resize = new Resize(List.of(scale), Resize.Mode.VALUE, true, List.of(), 1);

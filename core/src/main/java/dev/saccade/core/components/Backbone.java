@@ -75,12 +75,6 @@ public abstract class Backbone extends Module implements Function<NDArray, Featu
         return ImmutableMap.copyOf(Maps.transformValues(inLayers, layerOf::get));
     }
 
-    /**
-     * Fuses operations for inference, such as parallel branches. Results change only by rounding.
-     * Parameters keep their values and names, and training undoes the fusion.
-     */
-    public void fuse() {}
-
     @Override
     public final NDList call(NDList inputs) {
         return new NDList(apply(inputs.singletonOrThrow()).levels());

@@ -2,12 +2,15 @@ package dev.saccade.core.nn;
 
 import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
+
+import java.util.Optional;
 
 /** 2-D convolution with zero padding; {@code weight} is {@code [out, in / groups, k, k]}. */
 public final class Conv2d extends Layer {
@@ -32,6 +35,12 @@ public final class Conv2d extends Layer {
             return new Geometry(channels, channels, kernel, 1, kernel / 2, 1, channels);
         }
 
+        /** Returns {@code [N, out, h, w]} for an input {@code [N, in, H, W]}. */
+        Shape outputShape(Shape x) {
+            return Functional.conv2dShape(
+                    x, new Shape(out, in / groups, kernel, kernel), stride, padding, dilation);
+        }
+
         public Geometry stride(int other) {
             return new Geometry(in, out, kernel, other, padding, dilation, groups);
         }
@@ -52,6 +61,8 @@ public final class Conv2d extends Layer {
     private final Parameter weight;
     private final Parameter bias;
     private final Geometry geometry;
+    private Optional<FusedConv2d> fused = Optional.empty();
+    private boolean foldsNorm;
 
     /** Creates a convolution with bias 0. */
     public Conv2d(Geometry geometry, WeightInit init) {
@@ -89,6 +100,9 @@ public final class Conv2d extends Layer {
      */
     @Override
     protected NDArray forward(NDArray x) {
+        if (!foldsNorm && isFused(x)) {
+            return forwardFused(x, Optional.empty(), false);
+        }
         if (geometry.kernel == 1
                 && geometry.stride > 1
                 && geometry.padding == 0
@@ -100,6 +114,51 @@ public final class Conv2d extends Layer {
         return needsFloat32(x)
                 ? Autocast.off(() -> conv2d(Tensors.toFloat32(x), weight(), bias(), geometry))
                 : conv2d(x, weight(), bias(), geometry);
+    }
+
+    /** {@inheritDoc} Packs the weights. */
+    @Override
+    public void fuse() {
+        unfuse();
+        fused = Optional.of(new FusedConv2d(geometry, () -> new NDList(weight(), biasOrZeros())));
+    }
+
+    /** Packs the weights with the inference-mode transform of a batch normalization. */
+    void fuse(BatchNorm2d norm) {
+        unfuse();
+        fused = Optional.of(new FusedConv2d(geometry, () -> folded(norm.affine())));
+        foldsNorm = true;
+    }
+
+    private NDList folded(NDList affine) {
+        NDArray scale = affine.get(0);
+        return new NDList(
+                weight().mul(scale.reshape(-1, 1, 1, 1)),
+                affine.get(1).add(biasOrZeros().mul(scale)));
+    }
+
+    private NDArray biasOrZeros() {
+        return bias == null ? weight().getManager().zeros(new Shape(geometry.out)) : bias();
+    }
+
+    /** Returns whether to call {@link #forwardFused} for an input instead of {@link #apply}. */
+    boolean isFused(NDArray x) {
+        return fused.isPresent() && fused.get().supports(x);
+    }
+
+    /**
+     * Returns the convolution with the normalization of {@link #fuse(BatchNorm2d)}, plus {@code
+     * residual}, then ReLU if {@code relu}.
+     */
+    NDArray forwardFused(NDArray x, Optional<NDArray> residual, boolean relu) {
+        return fused.orElseThrow().apply(x, residual, relu);
+    }
+
+    @Override
+    protected void unfuse() {
+        fused.ifPresent(FusedConv2d::close);
+        fused = Optional.empty();
+        foldsNorm = false;
     }
 
     private static NDArray conv2d(NDArray x, NDArray weight, NDArray bias, Geometry how) {

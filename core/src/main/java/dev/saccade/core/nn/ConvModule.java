@@ -46,9 +46,39 @@ public final class ConvModule extends Layer {
         this.relu = relu;
     }
 
+    /** Creates a convolution with batch normalization whose children have the given names. */
+    public ConvModule(
+            String convName, Conv2d conv, String normName, BatchNorm2d norm, boolean relu) {
+        this.conv = add(convName, conv);
+        this.norm = Optional.of(add(normName, norm));
+        this.relu = relu;
+    }
+
     @Override
     protected NDArray forward(NDArray x) {
-        return finish(conv.apply(x));
+        return isFused(x) ? conv.forwardFused(x, Optional.empty(), relu) : finish(conv.apply(x));
+    }
+
+    /** Like {@link #apply}, but adds {@code residual} before the ReLU. */
+    public NDArray forwardAdd(NDArray x, NDArray residual) {
+        if (isFused(x)) {
+            return conv.forwardFused(x, Optional.of(residual), relu);
+        }
+        return activate(normalize(conv.apply(x)).addi(residual));
+    }
+
+    private boolean isFused(NDArray x) {
+        return (norm.isEmpty() || batchNorm().isPresent()) && conv.isFused(x);
+    }
+
+    private Optional<BatchNorm2d> batchNorm() {
+        return norm.filter(BatchNorm2d.class::isInstance).map(BatchNorm2d.class::cast);
+    }
+
+    @Override
+    public void fuse() {
+        super.fuse();
+        batchNorm().ifPresent(conv::fuse);
     }
 
     /**
@@ -62,7 +92,17 @@ public final class ConvModule extends Layer {
     }
 
     private NDArray finish(NDArray y) {
-        return activate(norm.isPresent() ? norm.get().apply(y) : y);
+        return activate(normalize(y));
+    }
+
+    /** Frees {@code y} if there is a normalization. */
+    private NDArray normalize(NDArray y) {
+        if (norm.isEmpty()) {
+            return y;
+        }
+        try (y) {
+            return norm.get().apply(y);
+        }
     }
 
     private NDArray activate(NDArray y) {

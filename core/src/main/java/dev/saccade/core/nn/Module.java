@@ -191,7 +191,23 @@ public abstract class Module extends AbstractBaseBlock {
      */
     public void train(boolean mode) {
         training = mode;
+        if (mode) {
+            unfuse();
+        }
         children.keySet().forEach(child -> child.train(mode));
+    }
+
+    /**
+     * Fuses operations for inference, such as a convolution and batch normalization. Results change
+     * only by rounding. Parameters keep their values and names, and training undoes the fusion.
+     */
+    public void fuse() {
+        children.keySet().forEach(Module::fuse);
+    }
+
+    /** Undoes {@link #fuse}; the parameters may change afterwards. */
+    protected void unfuse() {
+        children.keySet().forEach(Module::unfuse);
     }
 
     /** Returns whether any layer uses collectives, which all ranks must call equally often. */

@@ -222,13 +222,7 @@ public final class Functional {
             int groups) {
         Shape map = x.getShape();
         Shape kernel = weight.getShape();
-        long reach = dilation * (kernel.get(2) - 1);
-        Shape result =
-                new Shape(
-                        map.get(0),
-                        kernel.get(0),
-                        Math.max(0, (map.get(2) + 2L * padding - reach - 1) / stride + 1),
-                        Math.max(0, (map.get(3) + 2L * padding - reach - 1) / stride + 1));
+        Shape result = conv2dShape(map, kernel, stride, padding, dilation);
         boolean isFused =
                 result.equals(map)
                         && stride == 1
@@ -252,8 +246,21 @@ public final class Functional {
         return MultiplyAdds.run(result.size() * kernel.slice(1).size(), x, result, operator);
     }
 
-    /** Returns whether groups have 2, 4 or (not float64) 8 channels; libtorch is fast for 1. */
-    private static boolean isNarrow(long width, DataType type) {
+    /** Returns the result shape of {@link #conv2d} for the shapes of input and weight. */
+    public static Shape conv2dShape(Shape x, Shape weight, int stride, int padding, int dilation) {
+        long reach = dilation * (weight.get(2) - 1);
+        return new Shape(
+                x.get(0),
+                weight.get(0),
+                Math.max(0, (x.get(2) + 2L * padding - reach - 1) / stride + 1),
+                Math.max(0, (x.get(3) + 2L * padding - reach - 1) / stride + 1));
+    }
+
+    /**
+     * Returns whether {@link #conv2d} has a fused operator for groups of {@code width} channels: 2,
+     * 4 or, except for float64, 8. libtorch is fast for 1.
+     */
+    public static boolean isNarrow(long width, DataType type) {
         int widest = type == DataType.FLOAT64 ? WIDEST_GROUP / 2 : WIDEST_GROUP;
         return width > 1 && width <= widest && Long.bitCount(width) == 1;
     }

@@ -43,11 +43,11 @@ class OperatorCaseTest {
     private static final double TOLERANCE = 1e-4;
 
     /**
-     * Compared with portable operators in OptimizerTest, MaskCropTest and MaskPasteTest, or, like
-     * the tracer, without a portable version.
+     * Compared with portable operators in OptimizerTest, MaskCropTest, MaskPasteTest and
+     * FusedConv2dTest, or, like the tracer, without a portable version.
      */
     private static final Set<String> APART =
-            Set.of("adamw", "norms", "mask_targets", "paste_masks", "trace");
+            Set.of("adamw", "norms", "mask_targets", "paste_masks", "trace", "winograd_conv2d");
 
     static List<OperatorCase> cases() {
         return OperatorCase.all(1);
