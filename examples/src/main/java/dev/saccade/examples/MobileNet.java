@@ -10,9 +10,8 @@ import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
-import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Functional;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
@@ -49,22 +48,22 @@ public final class MobileNet extends Backbone {
         }
     }
 
-    private final Unit stem;
-    private final List<Unit> blocks = new ArrayList<>();
+    private final ConvModule stem;
+    private final List<ConvModule> blocks = new ArrayList<>();
     private final List<Integer> levelEnds = new ArrayList<>();
     private final List<FeatureInfo> features = new ArrayList<>();
 
     MobileNet(Config config) {
         int in = config.channels(STEM);
-        stem = add("stem", new Unit(new Geometry(3, in, 3).stride(2).padding(1)));
+        stem = add("stem", unit(new Geometry(3, in, 3).stride(2).padding(1)));
         int stride = 2;
         for (int i = 0; i < BLOCKS.length; i++) {
             int out = config.channels(BLOCKS[i][0]);
             int step = BLOCKS[i][1];
             Geometry space = new Geometry(in, in, 3).stride(step).padding(1).groups(in);
-            blocks.add(add("blocks." + i + ".space", new Unit(space)));
+            blocks.add(add("blocks." + i + ".space", unit(space)));
             Geometry channels = new Geometry(in, out, 1);
-            blocks.add(add("blocks." + i + ".channels", new Unit(channels)));
+            blocks.add(add("blocks." + i + ".channels", unit(channels)));
             in = out;
             stride *= step;
             boolean endsLevel = i + 1 == BLOCKS.length || BLOCKS[i + 1][1] == 2;
@@ -73,6 +72,16 @@ public final class MobileNet extends Backbone {
                 features.add(new FeatureInfo(out, stride));
             }
         }
+    }
+
+    /** Creates a convolution with batch normalization and ReLU, which prediction on CPUs fuses. */
+    private static ConvModule unit(Geometry geometry) {
+        return new ConvModule(
+                "conv",
+                new Conv2d(geometry, WeightInit.kaimingNormal(), null),
+                "norm",
+                new BatchNorm2d(geometry.out()),
+                /* relu= */ true);
     }
 
     @Override
@@ -96,21 +105,5 @@ public final class MobileNet extends Backbone {
             }
         }
         return new FeaturePyramid(levels);
-    }
-
-    private static final class Unit extends Layer {
-
-        private final Conv2d conv;
-        private final BatchNorm2d norm;
-
-        Unit(Geometry geometry) {
-            conv = add("conv", new Conv2d(geometry, WeightInit.kaimingNormal(), null));
-            norm = add("norm", new BatchNorm2d(geometry.out()));
-        }
-
-        @Override
-        protected NDArray forward(NDArray x) {
-            return Functional.reluInPlace(norm.apply(conv.apply(x)));
-        }
     }
 }
