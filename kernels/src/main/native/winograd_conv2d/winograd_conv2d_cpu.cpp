@@ -58,16 +58,25 @@ void transform_weights(const double* w, double* to) {
 
 int64_t padded(int64_t channels) { return ceil_div(channels, L) * L; }
 
-// Packs weights as [blocks of WIDTH output channels][positions][in][output channels].
+// Input channels that are multiplied at once: bfloat16 instructions add two products.
+template <class P>
+constexpr int PAIR = sizeof(float) / sizeof(P);
+
+template <class P>
+int64_t padded_in(int64_t channels) { return ceil_div(channels, PAIR<P>) * PAIR<P>; }
+
+// Packs weights as [blocks of WIDTH output channels][positions][in / PAIR][output channels][PAIR].
+template <class P>
 void pack(const saccade_winograd_conv2d& a) {
+  const int64_t in = padded_in<P>(a.in);
 #pragma omp parallel for schedule(static)
   for (int64_t k = 0; k < padded(a.out); k++) {
     const int64_t block = k / WIDTH;
     const int64_t width = std::min<int64_t>(WIDTH, padded(a.out) - block * WIDTH);
-    float* to = a.packed + block * POSITIONS * a.in * WIDTH + k % WIDTH;
-    for (int64_t c = 0; c < a.in; c++) {
+    P* to = static_cast<P*>(a.packed) + block * POSITIONS * in * WIDTH + k % WIDTH * PAIR<P>;
+    for (int64_t c = 0; c < in; c++) {
       double by_column[IN][3] = {}, all[POSITIONS] = {};
-      if (k < a.out) {
+      if (k < a.out && c < a.in) {
         const float* w = a.weight + (k * a.in + c) * 9;
         for (int j = 0; j < 3; j++) {
           const double column[3] = {w[j], w[3 + j], w[6 + j]};
@@ -78,7 +87,8 @@ void pack(const saccade_winograd_conv2d& a) {
         for (int i = 0; i < IN; i++) transform_weights(by_column[i], all + i * IN);
       }
       for (int64_t p = 0; p < POSITIONS; p++) {
-        to[(p * a.in + c) * width] = static_cast<float>(all[p]);
+        narrow(static_cast<float>(all[p]),
+               to[(p * in + c / PAIR<P> * PAIR<P>)*width + c % PAIR<P>]);
       }
     }
   }
@@ -102,7 +112,42 @@ inline void multiply(int64_t in, const float* left, const float* right, float* o
   }
 }
 
-template <class S>
+// The same with products of bfloat16, two channels at a time.
+#if defined(__AVX512F__)
+template <int VECTORS>
+__attribute__((target("avx512bf16"))) inline void multiply(int64_t in, const BFloat16* left,
+                                                           const BFloat16* right, float* out) {
+  __m512 sums[R][VECTORS] = {};
+  for (int64_t c = 0; c < in; c += 2, left += 2, right += 2 * VECTORS * L) {
+    __m512bh near[VECTORS];
+    for (int v = 0; v < VECTORS; v++) {
+      near[v] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(right + 2 * v * L));
+    }
+#pragma GCC unroll 14
+    for (int i = 0; i < R; i++) {
+      int32_t pair;
+      memcpy(&pair, left + i * in, sizeof pair);
+      const __m512bh factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair));
+      for (int v = 0; v < VECTORS; v++) {
+        sums[i][v] = _mm512_dpbf16_ps(sums[i][v], factor, near[v]);
+      }
+    }
+  }
+  for (int i = 0; i < R; i++) {
+    for (int v = 0; v < VECTORS; v++) _mm512_storeu_ps(out + i * WIDTH + v * L, sums[i][v]);
+  }
+}
+
+bool has_bfloat16_products() { return __builtin_cpu_supports("avx512bf16"); }
+#else
+template <int VECTORS>
+void multiply(int64_t, const BFloat16*, const BFloat16*, float*) {}
+
+bool has_bfloat16_products() { return false; }
+#endif
+
+// A convolution of maps of type S with products of type P.
+template <class S, class P>
 class Convolution {
  public:
   explicit Convolution(const saccade_winograd_conv2d& arguments)
@@ -111,7 +156,8 @@ class Convolution {
         out_w(a.w + 2 * a.padding - 2),
         down(ceil_div(out_h, OUT)),
         across(ceil_div(out_w, OUT)),
-        tiles(a.n * down * across) {}
+        tiles(a.n * down * across),
+        in(padded_in<P>(a.in)) {}
 
   // Threads share blocks of tiles; if these are few, also ranges of output channels.
   void run() const {
@@ -120,17 +166,18 @@ class Convolution {
     const int64_t ranges = std::min(widths, wanted);
 #pragma omp parallel
     {
-      const Buffer<float> inputs(POSITIONS * TILES * a.in, Unset());
+      const Buffer<P> inputs(POSITIONS * TILES * in);
       const Buffer<float> products(POSITIONS * TILES * WIDTH, Unset());
       const Buffer<S> zeros(a.in);
 #pragma omp for schedule(dynamic)
       for (int64_t item = 0; item < blocks * ranges; item++) {
         const int64_t first = item / ranges * TILES, range = item % ranges;
         const int64_t count = std::min<int64_t>(TILES, tiles - first);
-        for (int64_t t = 0; t < count; t++) read(first + t, zeros, inputs + t * a.in);
+        for (int64_t t = 0; t < count; t++) read(first + t, zeros, inputs + t * in);
         for (int64_t b = range * widths / ranges; b < (range + 1) * widths / ranges; b++) {
           const int vectors = std::min<int64_t>(V, (padded(a.out) - b * WIDTH) / L);
-          multiply_positions(count, vectors, inputs, a.packed + b * POSITIONS * a.in * WIDTH,
+          multiply_positions(count, vectors, inputs,
+                             static_cast<const P*>(a.packed) + b * POSITIONS * in * WIDTH,
                              products);
           for (int64_t t = 0; t < count; t++) {
             for (int v = 0; v < vectors; v++) {
@@ -152,7 +199,7 @@ class Convolution {
   }
 
   // Transforms the input of a tile: [positions][TILES][in].
-  void read(int64_t tile, const S* zeros, float* to) const {
+  void read(int64_t tile, const S* zeros, P* to) const {
     const Place at = place(tile);
     const S* pixels[POSITIONS];
     for (int i = 0; i < IN; i++) {
@@ -173,18 +220,18 @@ class Convolution {
         for (int i = 0; i < IN; i++) by_column[i * IN + j] = transformed[i];
       }
       for (int i = 0; i < IN; i++) transform_input(by_column + i * IN, all + i * IN);
-      for (int p = 0; p < POSITIONS; p++) put<whole>(all[p], to + p * TILES * a.in + c, count);
+      for (int p = 0; p < POSITIONS; p++) put<whole>(all[p], to + p * TILES * in + c, count);
     });
   }
 
-  void multiply_positions(int64_t count, int vectors, const float* inputs, const float* weights,
+  void multiply_positions(int64_t count, int vectors, const P* inputs, const P* weights,
                           float* products) const {
     for (int p = 0; p < POSITIONS; p++) {
-      const float* right = weights + p * a.in * vectors * L;
+      const P* right = weights + p * in * vectors * L;
       for (int64_t t = 0; t < count; t += R) {
-        const float* left = inputs + (p * TILES + t) * a.in;
+        const P* left = inputs + (p * TILES + t) * in;
         float* to = products + (p * TILES + t) * WIDTH;
-        vectors == V ? multiply<V>(a.in, left, right, to) : multiply<1>(a.in, left, right, to);
+        vectors == V ? multiply<V>(in, left, right, to) : multiply<1>(in, left, right, to);
       }
     }
   }
@@ -221,28 +268,39 @@ class Convolution {
   }
 
   const saccade_winograd_conv2d& a;
-  const int64_t out_h, out_w, down, across, tiles;
+  const int64_t out_h, out_w, down, across, tiles, in;
 };
+
+template <class F>
+int with_map_type(saccade_type type, F f) {
+  return type == SACCADE_FLOAT ? f(float{}) : f(BFloat16{});
+}
 
 }  // namespace
 
 extern "C" int SACCADE_KERNEL(winograd_conv2d_size)(saccade_winograd_conv2d* a) {
-  a->packed_count = POSITIONS * a->in * padded(a->out);
+  const bool wide = a->products == SACCADE_FLOAT;
+  const int64_t in = wide ? padded_in<float>(a->in) : padded_in<BFloat16>(a->in);
+  a->packed_count = POSITIONS * in * padded(a->out);
   return 0;
 }
 
 extern "C" int SACCADE_KERNEL(winograd_conv2d_pack)(const saccade_winograd_conv2d* a) {
   if (!saccade_winograd_conv2d_is_sound(a)) return -1;
-  pack(*a);
+  a->products == SACCADE_FLOAT ? pack<float>(*a) : pack<BFloat16>(*a);
   return 0;
 }
 
 extern "C" int SACCADE_KERNEL(winograd_conv2d_forward)(const saccade_winograd_conv2d* a) {
   if (!saccade_winograd_conv2d_is_sound(a)) return -1;
-  if (a->type == SACCADE_FLOAT) {
-    Convolution<float>(*a).run();
-  } else {
-    Convolution<BFloat16>(*a).run();
-  }
-  return 0;
+  if (a->products == SACCADE_BFLOAT16 && !has_bfloat16_products()) return -3;
+  return with_map_type(a->type, [&](auto stored) {
+    using S = decltype(stored);
+    if (a->products == SACCADE_FLOAT) {
+      Convolution<S, float>(*a).run();
+    } else {
+      Convolution<S, BFloat16>(*a).run();
+    }
+    return 0;
+  });
 }

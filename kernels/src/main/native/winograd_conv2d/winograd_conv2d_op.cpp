@@ -14,16 +14,17 @@ namespace {
 
 using at::Tensor;
 
-int64_t packed_count(int64_t in, int64_t out) {
+int64_t packed_count(int64_t in, int64_t out, at::ScalarType products) {
   saccade_winograd_conv2d a = {};
+  a.products = type_of(products);
   a.in = in;
   a.out = out;
   check(saccade_winograd_conv2d_size(&a), "winograd_conv2d");
   return a.packed_count;
 }
 
-// Transforms weights [out, in, 3, 3] once for all calls.
-Tensor winograd_weights(const Tensor& weight) {
+// Transforms weights [out, in, 3, 3] once for all calls, to the type of the products.
+Tensor winograd_weights(const Tensor& weight, at::ScalarType products) {
   TORCH_CHECK(weight.dim() == 4 && weight.size(2) == 3 && weight.size(3) == 3 &&
                   weight.numel() > 0 && weight.scalar_type() == at::kFloat,
               "saccade::winograd_weights: weight ", weight.sizes(), " of ", weight.scalar_type(),
@@ -31,11 +32,13 @@ Tensor winograd_weights(const Tensor& weight) {
   const Tensor rows = weight.contiguous();
   saccade_winograd_conv2d a = {};
   a.type = SACCADE_FLOAT;
+  a.products = type_of(products);
   a.out = weight.size(0);
   a.in = weight.size(1);
-  const Tensor packed = at::empty({packed_count(a.in, a.out)}, weight.options());
+  const Tensor packed =
+      at::empty({packed_count(a.in, a.out, products)}, weight.options().dtype(products));
   a.weight = rows.const_data_ptr<float>();
-  a.packed = packed.data_ptr<float>();
+  a.packed = data(packed);
   check(saccade_winograd_conv2d_pack(&a), "winograd_conv2d");
   return packed;
 }
@@ -45,8 +48,7 @@ Tensor winograd_conv2d(const Tensor& x, const Tensor& packed, const std::optiona
   const at::ScalarType type = x.scalar_type();
   TORCH_CHECK(x.dim() == 4 && (type == at::kFloat || type == at::kBFloat16) && out > 0 &&
                   padding >= 0 && x.size(2) + 2 * padding > 2 && x.size(3) + 2 * padding > 2 &&
-                  packed.scalar_type() == at::kFloat &&
-                  packed.numel() == packed_count(x.size(1), out) &&
+                  packed.numel() == packed_count(x.size(1), out, packed.scalar_type()) &&
                   (!bias || (bias->numel() == out && bias->scalar_type() == at::kFloat)),
               "saccade::winograd_conv2d: x ", x.sizes(), " of ", type, ", ", packed.numel(),
               " weights, ", out, " channels, padding ", padding,
@@ -69,7 +71,8 @@ Tensor winograd_conv2d(const Tensor& x, const Tensor& packed, const std::optiona
   const Tensor sum = add ? add->contiguous(at::MemoryFormat::ChannelsLast) : Tensor();
   const Tensor biases = bias ? bias->contiguous() : Tensor();
   a.x = data(map);
-  a.packed = packed.data_ptr<float>();
+  a.products = type_of(packed);
+  a.packed = data(packed);
   a.bias = static_cast<const float*>(data(biases));
   a.add = data(sum);
   a.y = data(y);
@@ -80,7 +83,7 @@ Tensor winograd_conv2d(const Tensor& x, const Tensor& packed, const std::optiona
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(saccade, m) {
-  m.def("winograd_weights(Tensor weight) -> Tensor");
+  m.def("winograd_weights(Tensor weight, ScalarType products) -> Tensor");
   m.def(
       "winograd_conv2d(Tensor x, Tensor packed, Tensor? bias, Tensor? add, int out, int padding, "
       "bool relu) -> Tensor");

@@ -6,7 +6,9 @@ import ai.djl.ndarray.types.Shape;
 import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.bench.Timing;
+import dev.saccade.core.nn.LayerProfile;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.memory.HostTransfers;
 import dev.saccade.core.ops.script.DynamicShapes;
@@ -24,7 +26,9 @@ import dev.saccade.train.optimizers.Optimizer;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -59,6 +63,36 @@ public final class ModelBench implements AutoCloseable {
                     scratch -> bench.compute(() -> bench.model.predict(bench.images(scratch))),
                     plan,
                     Optional.empty());
+        }
+    }
+
+    /**
+     * Times each layer of a prediction: the run with the median time.
+     *
+     * @throws SaccadeException of kind user, if the device is not the CPU
+     */
+    public static LayerTimes layers(RunConfig config, Input input, int runs) {
+        try (ModelBench bench = new ModelBench(config, input)) {
+            if (bench.manager.getDevice().isGpu()) {
+                throw SaccadeException.user(
+                        "device: got %s, but the times of layers are measured on CPUs only; set it"
+                                + " to cpu",
+                        config.device());
+            }
+            bench.model.train(false);
+            bench.model.fuse();
+            ImageBatch images = bench.images(bench.manager);
+            Runnable predict = () -> bench.compute(() -> bench.model.predict(images));
+            predict.run();
+            NavigableMap<Double, List<LayerProfile.Entry>> profiles = new TreeMap<>();
+            for (int i = 0; i < runs; i++) {
+                long start = System.nanoTime();
+                List<LayerProfile.Entry> profile = LayerProfile.of(predict);
+                profiles.put((System.nanoTime() - start) / 1e9, profile);
+            }
+            double median = List.copyOf(profiles.keySet()).get(profiles.size() / 2);
+            String size = input.images + " x " + input.size;
+            return LayerTimes.of(input.name, size, median, profiles.get(median));
         }
     }
 

@@ -85,6 +85,12 @@ final class BenchCommand extends BaseCommand {
                                     "Benchmark training steps, including the"
                                             + " optimizer, instead of inference.")
                     boolean train,
+            @Option(
+                            names = "--layers",
+                            description =
+                                    "Print time, rate, memory format, precision and fraction of"
+                                            + " peak performance of each layer instead.")
+                    boolean layers,
             @Mixin InputOptions input,
             @Option(
                             names = "--batch-size",
@@ -112,11 +118,16 @@ final class BenchCommand extends BaseCommand {
         RunConfig bound = compute.addTo(config).bind();
         ModelBench.Input batch =
                 new ModelBench.Input(config.name(), images, input.size(), input.classes());
+        if (train && layers) {
+            throw new ParameterException(spec.commandLine(), "--layers and --train: use only one");
+        }
         json.print(
                 spec,
-                train
-                        ? ModelBench.training(bound, batch, plan, mostImages)
-                        : ModelBench.prediction(bound, batch, plan));
+                layers
+                        ? ModelBench.layers(bound, batch, plan.runs())
+                        : train
+                                ? ModelBench.training(bound, batch, plan, mostImages)
+                                : ModelBench.prediction(bound, batch, plan));
     }
 
     @Command(

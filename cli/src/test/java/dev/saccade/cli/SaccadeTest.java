@@ -170,6 +170,12 @@ class SaccadeTest {
         assertTrue(fused.out().contains("  precision      bfloat16"), fused.out());
         assertTrue(fused.out().contains("  host reads     1 ("), fused.out());
         assertTrue(fused.out().contains("  ratio          -"), fused.out());
+        CommandResult layers = benchModel("--layers");
+        assertEquals(0, layers.code(), layers.err());
+        assertTrue(layers.out().contains("backbone.layer1.0.conv1"), layers.out());
+        assertTrue(layers.out().contains("GFLOP/s"), layers.out());
+        assertTrue(layers.out().contains("float32"), layers.out());
+        assertEquals(2, benchModel("--layers", "--train").code());
         assertEquals(
                 "saccade: --runs 0: expected a number above 0\n",
                 saccade("bench", "ops", "--runs", 0).err());

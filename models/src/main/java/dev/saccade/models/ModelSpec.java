@@ -16,6 +16,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.components.Unwrapped;
 import dev.saccade.core.nn.Precision;
+import dev.saccade.core.nn.Quantization;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.NamedAugmentations;
 
@@ -28,13 +29,16 @@ import java.util.Optional;
  *
  * @param transforms transforms of an image before the model
  * @param precision training precision, and the default for prediction; weights are float32
+ * @param quantizedLayers dotted names of convolutions with {@linkplain Quantization smaller
+ *     products}
  */
 public record ModelSpec(
         ModelConfig model,
         List<Transform> transforms,
         @Unwrapped NamedAugmentations tta,
         List<String> classes,
-        @Default("float32") Precision precision) {
+        @Default("float32") Precision precision,
+        @Default("[]") List<String> quantizedLayers) {
 
     /** Metadata key of a checkpoint's model description. */
     public static final String KEY = "saccade.model";
@@ -42,6 +46,7 @@ public record ModelSpec(
     public ModelSpec {
         transforms = ImmutableList.copyOf(transforms);
         classes = ImmutableList.copyOf(classes);
+        quantizedLayers = ImmutableList.copyOf(quantizedLayers);
         new Checks()
                 .size("transforms", transforms, 0, 100)
                 .size("classes", classes, 0, 100_000)
@@ -54,8 +59,23 @@ public record ModelSpec(
         this(model, transforms, NamedAugmentations.NONE, classes, Precision.FLOAT32);
     }
 
+    /** Creates a description without quantized layers. */
+    public ModelSpec(
+            ModelConfig model,
+            List<Transform> transforms,
+            NamedAugmentations tta,
+            List<String> classes,
+            Precision precision) {
+        this(model, transforms, tta, classes, precision, List.of());
+    }
+
     public ModelSpec withPrecision(Precision other) {
-        return new ModelSpec(model, transforms, tta, classes, other);
+        return new ModelSpec(model, transforms, tta, classes, other, quantizedLayers);
+    }
+
+    /** Returns a copy that quantizes these layers; see {@link Quantization#layers}. */
+    public ModelSpec withQuantizedLayers(List<String> layers) {
+        return new ModelSpec(model, transforms, tta, classes, precision, layers);
     }
 
     /** Returns this description as a metadata entry for a checkpoint. */
@@ -116,7 +136,7 @@ public record ModelSpec(
                         Model<?> restored = model.build(classes);
                         Weights.restore(checkpoint, restored, manager);
                         restored.train(false);
-                        restored.fuse();
+                        Quantization.apply(restored, quantizedLayers);
                         return restored;
                     });
         } catch (SaccadeException e) {

@@ -11,6 +11,7 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** 2-D convolution with zero padding; {@code weight} is {@code [out, in / groups, k, k]}. */
 public final class Conv2d extends Layer {
@@ -63,6 +64,8 @@ public final class Conv2d extends Layer {
     private final Geometry geometry;
     private Optional<FusedConv2d> fused = Optional.empty();
     private boolean foldsNorm;
+    private boolean quantized;
+    private Supplier<NDList> foldedWeights;
 
     /** Creates a convolution with bias 0. */
     public Conv2d(Geometry geometry, WeightInit init) {
@@ -120,14 +123,38 @@ public final class Conv2d extends Layer {
     @Override
     public void fuse() {
         unfuse();
-        fused = Optional.of(new FusedConv2d(geometry, () -> new NDList(weight(), biasOrZeros())));
+        fuse(() -> new NDList(weight(), biasOrZeros()));
     }
 
     /** Packs the weights with the inference-mode transform of a batch normalization. */
     void fuse(BatchNorm2d norm) {
         unfuse();
-        fused = Optional.of(new FusedConv2d(geometry, () -> folded(norm.affine())));
+        fuse(() -> folded(norm.affine()));
         foldsNorm = true;
+    }
+
+    private void fuse(Supplier<NDList> weights) {
+        foldedWeights = weights;
+        fused = Optional.of(new FusedConv2d(geometry, quantized, weights));
+    }
+
+    /** Returns the fused convolution with quantized weights; the caller closes it. */
+    FusedConv2d quantizedCopy() {
+        return new FusedConv2d(geometry, true, foldedWeights);
+    }
+
+    /** Sets whether {@link #fuse} chooses 8-bit or bfloat16 products if possible. */
+    void setQuantized(boolean quantized) {
+        this.quantized = quantized;
+    }
+
+    /**
+     * Returns whether quantization can change the products of this layer. Output layers are only
+     * computed with bfloat16 products.
+     */
+    boolean isQuantizable() {
+        return FusedConv2d.isWinograd(geometry)
+                || (parent() instanceof ConvModule && FusedConv2d.isDense(geometry));
     }
 
     private NDList folded(NDList affine) {
@@ -151,7 +178,12 @@ public final class Conv2d extends Layer {
      * residual}, then ReLU if {@code relu}.
      */
     NDArray forwardFused(NDArray x, Optional<NDArray> residual, boolean relu) {
-        return fused.orElseThrow().apply(x, residual, relu);
+        return Quantization.observe(
+                this,
+                x,
+                residual,
+                relu,
+                LayerProfile.run(this, x, () -> fused.orElseThrow().apply(x, residual, relu)));
     }
 
     @Override

@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Streams;
 
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.ops.Autocast;
@@ -18,53 +19,113 @@ import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * A convolution for inference on CPUs: its weights are packed at the first call, and one operator
  * also adds the bias and a residual and applies ReLU.
  *
- * <p>3x3 convolutions with stride 1 use Winograd's algorithm in float32, with a quarter of the
- * multiplications, also if the maps are bfloat16. All others use oneDNN.
+ * <p>3x3 convolutions with stride 1 use Winograd's algorithm, with a quarter of the
+ * multiplications, unless the output is tiny. Others use oneDNN in the current {@link Autocast}
+ * precision or, if quantized, 8-bit products. Winograd products are float32, also if the maps are
+ * bfloat16, or bfloat16 if quantized.
  */
 final class FusedConv2d implements AutoCloseable {
 
-    /** With fewer channels, transforming the values takes longer than multiplying them. */
-    private static final int MIN_WINOGRAD_CHANNELS = 16;
+    private enum Algorithm {
+        ONEDNN,
+        WINOGRAD_FLOAT32,
+        WINOGRAD_BFLOAT16,
+        INT8
+    }
 
-    private static final ScriptTemplate PACK = ScriptTemplate.read(FusedConv2d.class, "pack");
+    /**
+     * With fewer channels, transforming or quantizing the values takes longer than multiplying
+     * them.
+     */
+    private static final int MIN_CHANNELS = 16;
 
-    private static final ScriptTemplate CONVOLUTION =
-            ScriptTemplate.read(FusedConv2d.class, "convolution");
+    /** Output pixels along a side of a tile of Winograd's algorithm. */
+    private static final int TILE = 4;
 
-    private static final ScriptTemplate CONVOLUTION_ADD =
-            ScriptTemplate.read(FusedConv2d.class, "convolution_add");
+    /** With fewer tiles, reading the transformed weights takes longer than multiplying them. */
+    private static final int MIN_TILES = 12;
 
-    private static final ScriptTemplate WINOGRAD =
-            ScriptTemplate.read(FusedConv2d.class, "winograd");
-
-    private static final ScriptTemplate WINOGRAD_ADD =
-            ScriptTemplate.read(FusedConv2d.class, "winograd_add");
+    private static final ScriptTemplate PACK_ONEDNN = read("pack_onednn");
+    private static final ScriptTemplate PACK_WINOGRAD = read("pack_winograd");
+    private static final ScriptTemplate PACK_INT8 = read("pack_int8");
+    private static final ScriptTemplate ONEDNN = read("onednn");
+    private static final ScriptTemplate ONEDNN_ADD = read("onednn_add");
+    private static final ScriptTemplate WINOGRAD = read("winograd");
+    private static final ScriptTemplate WINOGRAD_ADD = read("winograd_add");
+    private static final ScriptTemplate INT8 = read("int8");
+    private static final ScriptTemplate INT8_ADD = read("int8_add");
 
     private final Geometry geometry;
-    private final boolean winograd;
+    private final boolean quantized;
     private final Supplier<NDList> weights;
-    private final Map<Precision, NDList> packed = new EnumMap<>(Precision.class);
+    private final Map<Weights, NDList> packed = new HashMap<>();
+    private final Map<Call, Script> scripts = new ConcurrentHashMap<>();
 
-    /** Creates a convolution; {@code weights} returns float32 weight and bias. */
-    FusedConv2d(Geometry geometry, Supplier<NDList> weights) {
+    /** What packed weights depend on; {@code precision} is that of the maps for oneDNN only. */
+    private record Weights(Algorithm algorithm, Precision precision) {}
+
+    private record Call(Algorithm algorithm, Precision precision, boolean adds, boolean relu) {
+
+        private Weights weights() {
+            return new Weights(
+                    algorithm, algorithm == Algorithm.ONEDNN ? precision : Precision.FLOAT32);
+        }
+    }
+
+    /**
+     * Creates a convolution.
+     *
+     * @param quantized whether to use products of 8 or 16 bits if the processor has them
+     * @param weights returns float32 weight and bias
+     */
+    FusedConv2d(Geometry geometry, boolean quantized, Supplier<NDList> weights) {
         this.geometry = geometry;
+        this.quantized = quantized;
         this.weights = weights;
-        winograd =
-                geometry.kernel() == 3
-                        && geometry.stride() == 1
-                        && geometry.dilation() == 1
-                        && geometry.groups() == 1
-                        && Math.min(geometry.in(), geometry.out()) >= MIN_WINOGRAD_CHANNELS;
+    }
+
+    private static ScriptTemplate read(String function) {
+        return ScriptTemplate.read(FusedConv2d.class, function);
+    }
+
+    /** Returns whether there are enough channels to transform or quantize them. */
+    static boolean isDense(Geometry geometry) {
+        return geometry.groups() == 1 && Math.min(geometry.in(), geometry.out()) >= MIN_CHANNELS;
+    }
+
+    /** Returns whether Winograd's algorithm is used. */
+    static boolean isWinograd(Geometry geometry) {
+        return isDense(geometry)
+                && geometry.kernel() == 3
+                && geometry.stride() == 1
+                && geometry.dilation() == 1;
+    }
+
+    /** Returns the algorithm for outputs {@code [N, out, h, w]} of this size. */
+    private Algorithm algorithm(Shape y) {
+        boolean isSmall = quantized && Quantization.isFast();
+        if (isWinograd(geometry)) {
+            return tiles(y) < MIN_TILES
+                    ? Algorithm.ONEDNN
+                    : isSmall ? Algorithm.WINOGRAD_BFLOAT16 : Algorithm.WINOGRAD_FLOAT32;
+        }
+        return isSmall && isDense(geometry) ? Algorithm.INT8 : Algorithm.ONEDNN;
+    }
+
+    private static long tiles(Shape y) {
+        return y.get(0) * ((y.get(2) + TILE - 1) / TILE) * ((y.get(3) + TILE - 1) / TILE);
     }
 
     /** Returns whether an input can be convolved; otherwise, use the separate layers. */
@@ -90,66 +151,99 @@ final class FusedConv2d implements AutoCloseable {
                 products * geometry.kernel() * geometry.kernel(),
                 x,
                 result,
-                () -> convolve(x, residual, relu));
+                () -> convolve(x, result, residual, relu));
     }
 
-    private NDArray convolve(NDArray x, Optional<NDArray> residual, boolean relu) {
+    private NDArray convolve(NDArray x, Shape result, Optional<NDArray> residual, boolean relu) {
         if (geometry.groups() > 1 && residual.isPresent()) {
             // oneDNN operators of libtorch 2.7.1 do not add to grouped bfloat16 convolutions.
-            NDArray sum = convolve(x, Optional.empty(), false).addi(residual.get());
+            NDArray sum = convolve(x, result, Optional.empty(), false).addi(residual.get());
             return relu ? Functional.reluInPlace(sum) : sum;
         }
         Precision precision = Autocast.precision(x.getDevice());
-        NDList arrays = packed(precision);
-        ImmutableMap.Builder<String, Object> constants = ImmutableMap.builder();
-        constants.put("type", type(precision));
-        ScriptTemplate template;
-        if (winograd) {
-            template = residual.isPresent() ? WINOGRAD_ADD : WINOGRAD;
-            constants.put("out", geometry.out());
-            constants.put("padding", geometry.padding());
-            constants.put("relu", relu);
-        } else {
-            template = residual.isPresent() ? CONVOLUTION_ADD : CONVOLUTION;
-            constants.putAll(geometryConstants());
-            constants.put(
-                    "activation", relu ? "\"relu\"" : residual.isPresent() ? "None" : "\"none\"");
-        }
-        Script script = template.with(constants.build());
-        return residual.isPresent()
-                ? script.run(x, arrays.get(0), arrays.get(1), residual.get())
-                : script.run(x, arrays.get(0), arrays.get(1));
+        Call call = new Call(algorithm(result), precision, residual.isPresent(), relu);
+        Script script = scripts.computeIfAbsent(call, this::script);
+        NDList arrays = packed(call.weights());
+        Stream<NDArray> inputs = Streams.concat(Stream.of(x), arrays.stream(), residual.stream());
+        return script.run(inputs.toArray(NDArray[]::new));
     }
 
-    /** Returns packed weight and bias; Winograd weights are the same in both precisions. */
-    private synchronized NDList packed(Precision precision) {
-        return packed.computeIfAbsent(winograd ? Precision.FLOAT32 : precision, this::pack);
+    private Script script(Call call) {
+        int type = type(call.precision);
+        return switch (call.algorithm) {
+            case ONEDNN -> {
+                // Without an addition, oneDNN's name of no activation is "none".
+                String none = call.adds ? "None" : "\"none\"";
+                yield (call.adds ? ONEDNN_ADD : ONEDNN)
+                        .with(
+                                with(
+                                        geometryConstants(),
+                                        Map.of(
+                                                "type",
+                                                type,
+                                                "activation",
+                                                call.relu ? "\"relu\"" : none)));
+            }
+            case INT8 ->
+                    (call.adds ? INT8_ADD : INT8)
+                            .with(
+                                    Map.of(
+                                            "type", type,
+                                            "kernel", geometry.kernel(),
+                                            "stride", geometry.stride(),
+                                            "padding", geometry.padding(),
+                                            "dilation", geometry.dilation(),
+                                            "relu", call.relu));
+            case WINOGRAD_FLOAT32, WINOGRAD_BFLOAT16 ->
+                    (call.adds ? WINOGRAD_ADD : WINOGRAD)
+                            .with(
+                                    Map.of(
+                                            "type",
+                                            type,
+                                            "out",
+                                            geometry.out(),
+                                            "padding",
+                                            geometry.padding(),
+                                            "relu",
+                                            call.relu));
+        };
     }
 
-    private NDList pack(Precision precision) {
+    /** Returns packed weights and the bias. */
+    private synchronized NDList packed(Weights key) {
+        return packed.computeIfAbsent(key, this::pack);
+    }
+
+    private NDList pack(Weights key) {
         NDList result =
                 Scope.list(
                         () -> {
                             NDList arrays = weights.get();
-                            NDArray weight =
-                                    winograd
-                                            ? Script.call(
-                                                    "ops.saccade.winograd_weights", arrays.get(0))
-                                            : pack(arrays.get(0), precision);
-                            return new NDList(weight, arrays.get(1).duplicate());
+                            NDList all = pack(arrays.get(0), key);
+                            all.add(arrays.get(1).duplicate());
+                            return all;
                         });
         // Otherwise the scope of the first forward pass would free them.
         NDScope.unregister(result);
         return result;
     }
 
-    private NDArray pack(NDArray weight, Precision precision) {
-        Map<String, ?> constants =
-                ImmutableMap.<String, Object>builder()
-                        .put("type", type(precision))
-                        .putAll(geometryConstants())
-                        .build();
-        return PACK.with(constants).run(weight);
+    private NDList pack(NDArray weight, Weights key) {
+        return switch (key.algorithm) {
+            case ONEDNN ->
+                    PACK_ONEDNN
+                            .with(with(geometryConstants(), Map.of("type", type(key.precision))))
+                            .runAll(weight);
+            case INT8 -> PACK_INT8.with(Map.of()).runAll(weight);
+            case WINOGRAD_FLOAT32 ->
+                    PACK_WINOGRAD.with(Map.of("products", type(Precision.FLOAT32))).runAll(weight);
+            case WINOGRAD_BFLOAT16 ->
+                    PACK_WINOGRAD.with(Map.of("products", type(Precision.BFLOAT16))).runAll(weight);
+        };
+    }
+
+    private static Map<String, Object> with(Map<String, ?> some, Map<String, ?> others) {
+        return ImmutableMap.<String, Object>builder().putAll(some).putAll(others).build();
     }
 
     private Map<String, ?> geometryConstants() {

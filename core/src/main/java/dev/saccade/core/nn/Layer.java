@@ -16,7 +16,7 @@ public abstract class Layer extends Module implements UnaryOperator<NDArray> {
      */
     @Override
     public final NDArray apply(NDArray x) {
-        return Scope.apply(this::forward, x);
+        return LayerProfile.run(this, x, () -> Scope.apply(this::forward, x));
     }
 
     /** Computes the output, often for {@code [N, C, H, W]}; intermediate arrays are freed. */

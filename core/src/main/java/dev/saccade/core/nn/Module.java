@@ -67,6 +67,27 @@ public abstract class Module extends AbstractBaseBlock {
         return above.isEmpty() || name.isEmpty() ? above + name : above + "." + name;
     }
 
+    /** Returns the module that this one was added to; null for a root. */
+    final Module parent() {
+        return parent;
+    }
+
+    /** Returns all modules below this one by dotted name. Modules without a name are omitted. */
+    public final Map<String, Module> namedModules() {
+        Map<String, Module> all = new LinkedHashMap<>();
+        for (Map.Entry<Module, String> child : children.entrySet()) {
+            String name = child.getValue();
+            String prefix = name.isEmpty() ? "" : name + ".";
+            if (!name.isEmpty()) {
+                all.put(name, child.getKey());
+            }
+            child.getKey()
+                    .namedModules()
+                    .forEach((below, module) -> all.put(prefix + below, module));
+        }
+        return all;
+    }
+
     /** Adds a trainable parameter. */
     protected final Parameter parameter(String name, Shape shape, WeightInit init) {
         return declare(name, shape, init, Parameter.Type.OTHER, true);

@@ -1,16 +1,24 @@
-def pack(weight: Tensor) -> Tensor:
+def pack_onednn(weight: Tensor) -> Tensor:
     return ops.mkldnn._reorder_convolution_weight(
         torch.to(weight, {type}), {padding}, {stride}, {dilation}, {groups})
 
 
-def convolution(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+def pack_winograd(weight: Tensor) -> Tensor:
+    return ops.saccade.winograd_weights(weight, {products})
+
+
+def pack_int8(weight: Tensor) -> Tuple[Tensor, Tensor]:
+    return ops.saccade.int8_weights(weight)
+
+
+def onednn(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     map = torch.contiguous(torch.to(x, {type}), memory_format=2)
     return ops.mkldnn._convolution_pointwise(
         map, weight, torch.to(bias, {type}), {padding}, {stride}, {dilation}, {groups},
         {activation}, annotate(List[Optional[number]], []), "")
 
 
-def convolution_add(x: Tensor, weight: Tensor, bias: Tensor, residual: Tensor) -> Tensor:
+def onednn_add(x: Tensor, weight: Tensor, bias: Tensor, residual: Tensor) -> Tensor:
     map = torch.contiguous(torch.to(x, {type}), memory_format=2)
     other = torch.contiguous(torch.to(residual, {type}), memory_format=2)
     return ops.mkldnn._convolution_pointwise(
@@ -19,9 +27,22 @@ def convolution_add(x: Tensor, weight: Tensor, bias: Tensor, residual: Tensor) -
 
 
 def winograd(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    return ops.saccade.winograd_conv2d(torch.to(x, {type}), weight, bias, None, {out}, {padding}, {relu})
+    return ops.saccade.winograd_conv2d(
+        torch.to(x, {type}), weight, bias, None, {out}, {padding}, {relu})
 
 
 def winograd_add(x: Tensor, weight: Tensor, bias: Tensor, residual: Tensor) -> Tensor:
     return ops.saccade.winograd_conv2d(
         torch.to(x, {type}), weight, bias, torch.to(residual, {type}), {out}, {padding}, {relu})
+
+
+def int8(x: Tensor, weight: Tensor, scales: Tensor, bias: Tensor) -> Tensor:
+    return ops.saccade.int8_conv2d(
+        torch.to(x, {type}), weight, scales, bias, None, {kernel}, {stride}, {padding}, {dilation},
+        {relu})
+
+
+def int8_add(x: Tensor, weight: Tensor, scales: Tensor, bias: Tensor, residual: Tensor) -> Tensor:
+    return ops.saccade.int8_conv2d(
+        torch.to(x, {type}), weight, scales, bias, torch.to(residual, {type}), {kernel}, {stride},
+        {padding}, {dilation}, {relu})

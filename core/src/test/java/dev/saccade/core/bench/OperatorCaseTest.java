@@ -47,7 +47,14 @@ class OperatorCaseTest {
      * FusedConv2dTest, or, like the tracer, without a portable version.
      */
     private static final Set<String> APART =
-            Set.of("adamw", "norms", "mask_targets", "paste_masks", "trace", "winograd_conv2d");
+            Set.of(
+                    "adamw",
+                    "norms",
+                    "mask_targets",
+                    "paste_masks",
+                    "trace",
+                    "winograd_conv2d",
+                    "int8_conv2d");
 
     static List<OperatorCase> cases() {
         return OperatorCase.all(1);

@@ -2,6 +2,7 @@ package dev.saccade.core.nn;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -71,7 +72,8 @@ class FusedConv2dTest {
     @MethodSource("geometries")
     void equalsSeparateLayers(Geometry geometry) {
         for (ConvModule module : modules(geometry)) {
-            for (List<Long> size : List.of(List.of(2L, 13L, 9L), List.of(1L, 7L, 24L))) {
+            for (List<Long> size :
+                    List.of(List.of(2L, 13L, 9L), List.of(1L, 7L, 24L), List.of(1L, 21L, 34L))) {
                 NDArray x = random(size.get(0), geometry.in(), size.get(1), size.get(2));
                 NDArray residual = random(geometry.outputShape(x.getShape()).getShape());
                 assertFusedIsClose(() -> module.apply(x), 1e-5);
@@ -113,11 +115,50 @@ class FusedConv2dTest {
     }
 
     @Test
-    void propagatesNan() {
+    void winogradPropagatesNan() {
         ConvModule module = modules(new Geometry(16, 16, 3).padding(1)).get(1);
-        NDArray x = random(1, 16, 4, 4);
+        NDArray x = random(1, 16, 16, 12);
         x.set(new NDIndex("0, 0, 1, 1"), Float.NaN);
         assertTrue(Float.isNaN(NoGrad.call(() -> module.apply(x)).getFloat(0, 0, 1, 1)));
+    }
+
+    /** The 8-bit and bfloat16 products of quantized layers; others compute as before. */
+    @ParameterizedTest
+    @MethodSource("geometries")
+    void quantizationChangesResultsByAFewPercentAtMost(Geometry geometry) {
+        for (ConvModule module : modules(geometry)) {
+            NDArray x = random(2, geometry.in(), 13, 10);
+            NDArray residual = random(geometry.outputShape(x.getShape()).getShape());
+            NDArray expected = NoGrad.call(() -> module.forwardAdd(x, residual));
+            List<String> layers = Quantization.layers(module);
+            Quantization.apply(module, layers);
+            NDArray found = NoGrad.call(() -> module.forwardAdd(x, residual));
+            assertClose(expected, found, 0.03);
+            boolean changes = !layers.isEmpty() && Quantization.isFast();
+            assertEquals(changes, distance(expected, found) > 1e-5);
+        }
+    }
+
+    @Test
+    void quantizedLayersPropagateNan() {
+        ConvModule module = modules(new Geometry(33, 20, 1)).get(1);
+        Quantization.apply(module, List.of("conv"));
+        for (int channel : new int[] {0, 5, 32}) {
+            NDArray x = random(1, 33, 4, 4);
+            x.set(new NDIndex("0, " + channel + ", 1, 1"), Float.NaN);
+            NDArray y = NoGrad.call(() -> module.apply(x));
+            assertTrue(Float.isNaN(y.getFloat(0, 0, 1, 1)));
+            assertFalse(Float.isNaN(y.getFloat(0, 0, 2, 1)));
+        }
+    }
+
+    @Test
+    void quantizedResultDoesNotDependOnTheNumberOfThreads() {
+        for (int kernel : new int[] {1, 3}) {
+            ConvModule module = modules(new Geometry(64, 96, kernel).padding(kernel / 2)).get(1);
+            Quantization.apply(module, List.of("conv"));
+            assertThreadsDoNotMatter(module);
+        }
     }
 
     @Test
@@ -137,6 +178,10 @@ class FusedConv2dTest {
     @Test
     void resultDoesNotDependOnTheNumberOfThreads() {
         ConvModule module = modules(new Geometry(64, 96, 3).padding(1)).get(1);
+        assertThreadsDoNotMatter(module);
+    }
+
+    private void assertThreadsDoNotMatter(ConvModule module) {
         NDArray x = random(1, 64, 40, 30);
         int threads = JniUtils.getNumThreads();
         float[] expected = NoGrad.call(() -> module.apply(x)).toFloatArray();

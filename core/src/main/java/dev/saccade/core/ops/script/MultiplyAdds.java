@@ -19,7 +19,17 @@ import java.util.function.Supplier;
  */
 public final class MultiplyAdds {
 
-    private static final ThreadLocal<long[]> COUNTER = new ThreadLocal<>();
+    private static final ThreadLocal<Counter> COUNTER = new ThreadLocal<>();
+
+    private static final class Counter {
+
+        private final boolean skips;
+        private long total;
+
+        private Counter(boolean skips) {
+            this.skips = skips;
+        }
+    }
 
     private MultiplyAdds() {}
 
@@ -27,8 +37,22 @@ public final class MultiplyAdds {
      * Returns the multiply-adds of {@code forward}; only the shapes of its results are meaningful.
      */
     public static long count(Runnable forward) {
-        long[] outer = COUNTER.get();
-        long[] counter = new long[1];
+        return count(forward, true);
+    }
+
+    /** Runs {@code forward} and returns its multiply-adds; {@link #measured} grows meanwhile. */
+    public static long measure(Runnable forward) {
+        return count(forward, false);
+    }
+
+    /** Returns the multiply-adds since the current {@link #measure} or {@link #count} started. */
+    public static long measured() {
+        return COUNTER.get().total;
+    }
+
+    private static long count(Runnable forward, boolean skips) {
+        Counter outer = COUNTER.get();
+        Counter counter = new Counter(skips);
         ThreadLocals.call(
                 COUNTER,
                 counter,
@@ -37,9 +61,9 @@ public final class MultiplyAdds {
                     return counter;
                 });
         if (outer != null) {
-            outer[0] += counter[0];
+            outer.total += counter.total;
         }
-        return counter[0];
+        return counter.total;
     }
 
     /**
@@ -48,18 +72,18 @@ public final class MultiplyAdds {
      */
     public static NDArray run(
             long multiplyAdds, NDArray x, Shape result, Supplier<NDArray> operator) {
-        if (COUNTER.get() == null) {
-            return operator.get();
-        }
         add(multiplyAdds);
-        return x.getManager().zeros(result, x.getDataType());
+        Counter counter = COUNTER.get();
+        return counter != null && counter.skips
+                ? x.getManager().zeros(result, x.getDataType())
+                : operator.get();
     }
 
     /** Adds the cost of an operator that is cheap enough to run while counting. */
     public static void add(long multiplyAdds) {
-        long[] counter = COUNTER.get();
+        Counter counter = COUNTER.get();
         if (counter != null) {
-            counter[0] += multiplyAdds;
+            counter.total += multiplyAdds;
         }
     }
 }

@@ -1,0 +1,121 @@
+package dev.saccade.core.nn;
+
+import ai.djl.ndarray.NDArray;
+
+import com.google.common.base.Suppliers;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Maps;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ThreadLocals;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Kernels;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * Chooses the convolutions of a model that {@linkplain Module#fuse() fusion} computes with smaller
+ * products: 3x3 convolutions with bfloat16, and others with 8-bit products.
+ *
+ * <p>8-bit weights have a scale per output channel. 8-bit inputs have a scale and an offset per
+ * output pixel, taken from the values of the pixel, so no calibration is needed.
+ */
+public final class Quantization {
+
+    private static final Supplier<Boolean> HAS_PRODUCTS =
+            Suppliers.memoize(() -> Kernels.number("has_int8_products") > 0);
+
+    private static final ThreadLocal<Quantization> MEASURING = new ThreadLocal<>();
+
+    private final Map<Conv2d, FusedConv2d> quantized = new LinkedHashMap<>();
+    private final Map<Conv2d, double[]> sums = new LinkedHashMap<>();
+
+    private Quantization() {}
+
+    /**
+     * Returns whether quantized layers are faster: fused operators are loaded, and the processor
+     * has AVX-512 VNNI and AVX-512 BF16. Otherwise, these layers compute like all others.
+     */
+    public static boolean isFast() {
+        return Kernels.status().loaded() && HAS_PRODUCTS.get();
+    }
+
+    /**
+     * Returns the dotted names of the convolutions that can be quantized, in the order of the
+     * model. Output layers, which are not part of a {@link ConvModule}, are never computed with 8
+     * bits.
+     */
+    public static List<String> layers(Module model) {
+        return ImmutableList.copyOf(
+                Maps.filterValues(
+                                model.namedModules(),
+                                layer -> layer instanceof Conv2d conv && conv.isQuantizable())
+                        .keySet());
+    }
+
+    /**
+     * Quantizes exactly these layers and fuses the model, which must be in inference mode.
+     *
+     * @throws SaccadeException of kind user, if a name is not one of {@link #layers}
+     */
+    public static void apply(Module model, List<String> layers) {
+        List<String> known = layers(model);
+        List<String> unknown = layers.stream().filter(name -> !known.contains(name)).toList();
+        if (!unknown.isEmpty()) {
+            throw SaccadeException.user(
+                    "quantized_layers: got %s, expected convolutions of the model such as %s",
+                    unknown, known.stream().limit(3).toList());
+        }
+        Map<String, Module> modules = model.namedModules();
+        known.forEach(name -> ((Conv2d) modules.get(name)).setQuantized(layers.contains(name)));
+        model.fuse();
+    }
+
+    /**
+     * Runs forward passes of a fused model without quantized layers, and returns the error that
+     * quantization would add to each layer's output: the root mean square of the differences,
+     * relative to that of the output. Layers that did not run are missing.
+     */
+    public static Map<String, Double> errors(Runnable forward) {
+        Quantization measuring = new Quantization();
+        try {
+            ThreadLocals.call(
+                    MEASURING,
+                    measuring,
+                    () -> {
+                        forward.run();
+                        return measuring;
+                    });
+            Map<String, Double> errors = new LinkedHashMap<>();
+            measuring.sums.forEach(
+                    (layer, sum) ->
+                            errors.put(layer.path(), sum[1] == 0 ? 0 : Math.sqrt(sum[0] / sum[1])));
+            return errors;
+        } finally {
+            measuring.quantized.values().forEach(FusedConv2d::close);
+        }
+    }
+
+    /** Compares {@code y}, the output of a fused layer, with the quantized one if measuring. */
+    static NDArray observe(
+            Conv2d layer, NDArray x, Optional<NDArray> residual, boolean relu, NDArray y) {
+        Quantization measuring = MEASURING.get();
+        if (measuring != null && layer.isQuantizable()) {
+            FusedConv2d other = measuring.quantized.computeIfAbsent(layer, Conv2d::quantizedCopy);
+            double[] sum = measuring.sums.computeIfAbsent(layer, each -> new double[2]);
+            Scope.run(
+                    () -> {
+                        NDArray expected = Tensors.toFloat32(y);
+                        NDArray found = Tensors.toFloat32(other.apply(x, residual, relu));
+                        sum[0] += found.sub(expected).square().sum().getFloat();
+                        sum[1] += expected.square().sum().getFloat();
+                    });
+        }
+        return y;
+    }
+}

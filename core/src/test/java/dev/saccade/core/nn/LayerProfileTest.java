@@ -1,0 +1,50 @@
+package dev.saccade.core.nn;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.nn.Conv2d.Geometry;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+
+class LayerProfileTest {
+
+    @Test
+    void listsLayersWithTheirOwnWork() {
+        WeightInit random = WeightInit.uniform(1);
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            Sequential root = new Sequential();
+            root.append("a", ConvModule.relu(new Geometry(3, 8, 3).padding(1), random))
+                    .append("b", new Conv2d(new Geometry(8, 2, 1), random));
+            root.initialize(manager, 0);
+            root.train(false);
+            NDArray x = manager.randomNormal(0, 1, new Shape(1, 3, 6, 4), DataType.FLOAT32);
+            List<LayerProfile.Entry> entries =
+                    LayerProfile.of(
+                            () -> {
+                                root.apply(x);
+                                root.apply(x);
+                            });
+            assertEquals(
+                    List.of("a.conv", "a", "b", ""),
+                    entries.stream().map(LayerProfile.Entry::path).toList());
+            LayerProfile.Entry conv = entries.get(0);
+            assertEquals(2, conv.calls());
+            assertEquals(new Shape(1, 8, 6, 4), conv.output());
+            assertEquals(2L * 24 * 8 * 3 * 9, conv.multiplyAdds());
+            assertEquals(2L * 24 * (3 + 8) * 4, conv.bytes());
+            assertEquals("float32", conv.precision());
+            assertEquals(0, entries.get(1).multiplyAdds());
+            assertEquals(0, entries.get(3).multiplyAdds());
+            entries.forEach(entry -> assertTrue(entry.seconds() > 0, entry.path()));
+            assertTrue(LayerProfile.of(() -> {}).isEmpty());
+        }
+    }
+}
