@@ -23,6 +23,7 @@ import dev.saccade.core.ops.memory.TensorMemory;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.image.OpenCv;
@@ -206,13 +207,13 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /**
-     * Predicts images that are not tiled. If all have the same padded size and no test-time
-     * augmentation, they form one batch, which is faster for small images but changes the rounding.
+     * Predicts images. If all can {@linkplain InferenceInput#sharedBatchSize share a batch}, they
+     * do, which is faster for small images but changes the rounding.
      */
     public final List<P> predict(List<InferenceInput> images) {
-        boolean augmented = images.stream().anyMatch(image -> image.batches().size() > 1);
-        long sizes = images.stream().map(image -> image.batches().get(0).size()).distinct().count();
-        if (images.size() == 1 || augmented || sizes > 1) {
+        List<Optional<Size>> sizes =
+                images.stream().map(InferenceInput::sharedBatchSize).distinct().toList();
+        if (images.size() == 1 || sizes.size() != 1 || sizes.get(0).isEmpty()) {
             return images.stream().map(this::predict).toList();
         }
         return compute(

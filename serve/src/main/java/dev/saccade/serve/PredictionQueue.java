@@ -19,6 +19,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -76,7 +77,7 @@ final class PredictionQueue implements AutoCloseable {
         this.model = model;
         this.limits = limits;
         this.metrics = metrics;
-        reader = new InferenceReader(model.pipelines());
+        reader = model.reader();
         int cores = Runtime.getRuntime().availableProcessors();
         readers = new Workers("serve-read", Math.min(cores, MAX_READERS));
         predictors = new Workers("serve-predict", concurrency);
@@ -182,10 +183,11 @@ final class PredictionQueue implements AutoCloseable {
     }
 
     private boolean fits(List<Decoded> batch, Decoded image) {
-        Size size = image.input().batches().get(0).size();
+        Optional<Size> size = image.input().sharedBatchSize();
         return batch.size() < maxBatch
-                && (batch.size() + 1) * size.area() <= MAX_BATCH_PIXELS
-                && batch.get(0).input().batches().get(0).size().equals(size);
+                && size.isPresent()
+                && (batch.size() + 1) * size.get().area() <= MAX_BATCH_PIXELS
+                && batch.get(0).input().sharedBatchSize().equals(size);
     }
 
     private void predictBatch(List<Decoded> batch) {

@@ -4,6 +4,7 @@ import static dev.saccade.serve.Client.problem;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,6 +13,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
+import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.transforms.Tiles;
+import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
 
 import org.junit.jupiter.api.AfterEach;
@@ -29,6 +34,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -72,6 +78,27 @@ class ManyClientsTest {
             assertFalse(counted.contains("saccade_batch_size_bucket{le=\"1.0\"} 195\n"));
             assertTrue(counted.contains("saccade_batch_size_sum 195.0\n"), counted);
         }
+    }
+
+    @Test
+    void predictsTiles() throws Exception {
+        Detector tiled = detector.withTiles(new Tiles(List.of(48, 48), 0.2, false));
+        byte[] photo = ServedModels.image("png", 0);
+        ImageSource image = ImageSource.of("a.png", photo);
+        List<DetectedObject> expected = objects(tiled.predict(image));
+        assertNotEquals(objects(detector.predict(image)), expected);
+        Upload upload = new Upload("a.png", photo);
+        try (PredictionQueue queue =
+                new PredictionQueue(tiled, 1, 4, ServerLimits.DEFAULT, new ServerMetrics())) {
+            for (CompletableFuture<PredictionQueue.Predicted> result :
+                    queue.submit(List.of(upload, upload), new AtomicBoolean())) {
+                assertEquals(expected, objects(result.get().prediction()));
+            }
+        }
+    }
+
+    private List<DetectedObject> objects(Object prediction) {
+        return DetectedObject.of((Instances) prediction, detector.classes());
     }
 
     private interface Comparison {

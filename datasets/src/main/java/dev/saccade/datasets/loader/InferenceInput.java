@@ -3,6 +3,7 @@ package dev.saccade.datasets.loader;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.Size;
 
 import java.util.List;
 import java.util.Optional;
@@ -16,6 +17,16 @@ import java.util.Optional;
  */
 public record InferenceInput(List<Batch> batches, Optional<TiledImage> tiled)
         implements AutoCloseable {
+
+    /**
+     * Returns the padded size if the image can share a batch with images of the same size: without
+     * tiles and test-time augmentation.
+     */
+    public Optional<Size> sharedBatchSize() {
+        return tiled.isEmpty() && batches.size() == 1
+                ? Optional.of(batches.get(0).size())
+                : Optional.empty();
+    }
 
     /** Returns the batches on the device of a manager; see {@link Batch#to}. */
     public List<ImageBatch> to(NDManager manager) {
