@@ -205,7 +205,7 @@ public final class Elsa extends Layer {
     /** Maps {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]} by Eq. 7. */
     private static final class TokenAndNeighbor extends Layer {
 
-        /** Adds each neighbor's logit for its offset to the token's logit. */
+        /** To the token's logit, adds the logit that each neighbor has for its offset. */
         private static final ScriptTemplate ADD_NEIGHBOR_LOGITS =
                 ScriptTemplate.of(
                         "(x: Tensor) -> Tensor",

@@ -130,7 +130,7 @@ public final class OutputFolder implements AutoCloseable {
         return folder;
     }
 
-    /** Returns the path of a file until the folder is {@linkplain #finish() finished}. */
+    /** Returns where to write a file; the path is valid until {@link #finish}. */
     public Path resolve(String name) {
         return work.resolve(name);
     }

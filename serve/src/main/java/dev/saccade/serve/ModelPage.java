@@ -12,8 +12,8 @@ import java.io.UncheckedIOException;
 import java.util.Base64;
 
 /**
- * Web page for trying out the model. Its content security policy allows only its own script and
- * style.
+ * Web page for trying out the model. Its content security policy allows no script and no style but
+ * its own.
  */
 record ModelPage(String html, String policy) {
 
