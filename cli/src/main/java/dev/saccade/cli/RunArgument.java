@@ -71,11 +71,26 @@ final class RunArgument {
     }
 
     /**
-     * Returns the folder of the run; for a checkpoint, the folder two levels above the file. The
-     * folder may not exist.
+     * Returns the folder of the run; for a checkpoint, the folder of the file if it has a config,
+     * or else the folder above, which may not exist.
      */
     private Path folder() {
-        return Files.isRegularFile(run) ? run.toAbsolutePath().resolve("../..").normalize() : run;
+        if (!Files.isRegularFile(run)) {
+            return run;
+        }
+        Path parent = run.toAbsolutePath().resolve("..").normalize();
+        boolean isRun = PathKind.find(parent) == PathKind.RUN;
+        return isRun ? parent : parent.resolve("..").normalize();
+    }
+
+    /**
+     * Returns the default file for the quantized model: {@code quantized.safetensors} of a run, or
+     * a file next to a checkpoint.
+     */
+    Path quantizedFile() {
+        return PathKind.find(run) == PathKind.RUN
+                ? run.resolve("quantized.safetensors")
+                : run.resolveSibling(stem() + "_quantized.safetensors");
     }
 
     /** Rejects the given options, which need a detector, if the model is a segmenter. */

@@ -48,6 +48,7 @@ import java.util.stream.Collectors;
             BenchCommand.class,
             WeightsCommand.class,
             ConvertCommand.class,
+            QuantizeCommand.class,
             ExportCommand.class,
             ConfigCommand.class,
             EnvCommand.class,

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import dev.saccade.core.nn.Quantization;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.OpenCv;
@@ -129,6 +130,17 @@ class SegmentationTest {
         measures(run);
         refusesOptionsOfDetectors(run);
         predicts(run);
+        quantizes(run);
+    }
+
+    private static void quantizes(Path run) throws IOException {
+        if (Quantization.isFast()) {
+            CommandResult output = saccade("quantize", run, "--max-drop", "1", "--json");
+            assertEquals(0, output.code(), output.err());
+            JsonNode result = JSON.readTree(output.out());
+            assertTrue(result.path("after").path("mIoU").isNumber(), output.out());
+            assertTrue(result.path("quantized_layers").size() > 5, output.out());
+        }
     }
 
     private static void measures(Path run) throws IOException {

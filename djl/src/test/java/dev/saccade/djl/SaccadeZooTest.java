@@ -3,6 +3,7 @@ package dev.saccade.djl;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ai.djl.Application;
 import ai.djl.Device;
@@ -25,10 +26,13 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.core.nn.Quantization;
 import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.Segmenter;
+import dev.saccade.models.TrainedModel;
 import dev.saccade.models.zoo.Recipe;
 import dev.saccade.models.zoo.Zoo;
 import dev.saccade.testsupport.TinyModel;
@@ -50,6 +54,7 @@ import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -203,6 +208,25 @@ class SaccadeZooTest {
         } finally {
             threads.shutdownNow();
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void predictsWithQuantizedLayers(TinyModel tiny) throws Exception {
+        assumeTrue(Quantization.isFast());
+        Path file = Served.checkpoint(tiny, folder);
+        List<String> layers;
+        try (TrainedModel<?> model = TrainedModel.load(file)) {
+            layers = Quantization.layers(model.model());
+        }
+        Checkpoint stored = Checkpoints.open(file);
+        ModelSpec spec = ModelSpec.fromMetadata(stored.metadata(), "stored");
+        Map<String, String> metadata = new HashMap<>(stored.metadata());
+        metadata.putAll(
+                spec.withPrecision(Precision.BFLOAT16).withQuantizedLayers(layers).toMetadata());
+        Path quantized = folder.resolve("quantized.safetensors");
+        Checkpoints.save(quantized, new Checkpoint(stored.tensors(), metadata));
+        assertFinds(Expected.of(tiny, quantized, photo), quantized, Path.class, photo);
     }
 
     @Test

@@ -12,10 +12,12 @@ import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Printable;
 import dev.saccade.core.ProgressBar;
 import dev.saccade.core.nn.Precision;
+import dev.saccade.core.nn.Quantization;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.DatasetSubset;
 import dev.saccade.models.Model;
 import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.TrainedModel;
@@ -59,8 +61,16 @@ public record ProgramExport(
             Optional<DatasetSubset> subset =
                     images.map(
                             all ->
-                                    DatasetSubset.first(
+                                    ComparedImages.first(
                                             all.dataset, model.spec(), size, all.count, bars));
+            if (!model.spec().quantizedLayers().isEmpty()) {
+                Quantization.apply(model.model(), List.of());
+                out.println(
+                        Printable.format(
+                                "%s: exported without quantization; the exported model computes"
+                                        + " all layers in %s",
+                                checkpoint, Ascii.toLowerCase(precision.name())));
+            }
             long start = System.nanoTime();
             ModelExport export = record(model);
             String name = "model" + format.suffix();

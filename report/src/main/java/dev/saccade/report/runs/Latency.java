@@ -17,6 +17,9 @@ public record Latency(double decode, double preprocess, double inference) {
 
     private static final int IMAGES = 20;
 
+    /** Minimum for a comparison; fewer images are repeated. */
+    private static final int MIN_COMPARED = 5;
+
     /** Returns the latency of a model, which must already be warmed up. */
     public static Latency of(TrainedModel<?> model, Dataset dataset) {
         int count = Math.min(IMAGES, dataset.size());
@@ -39,6 +42,30 @@ public record Latency(double decode, double preprocess, double inference) {
             }
         }
         return new Latency(median(decoded), median(preprocessed), median(inferred));
+    }
+
+    /**
+     * Returns the median times of {@code inference} of two models in ms, which must already be
+     * warmed up. Each image is predicted by both models in turn.
+     */
+    static List<Double> compare(TrainedModel<?> first, TrainedModel<?> second, Dataset dataset) {
+        int count = Math.max(MIN_COMPARED, Math.min(IMAGES, dataset.size()));
+        List<Double> ofFirst = new ArrayList<>();
+        List<Double> ofSecond = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int index = (int) ((long) i * dataset.size() / count);
+            try (InferenceInput input = first.reader().read(dataset, index)) {
+                ofFirst.add(milliseconds(first, input));
+                ofSecond.add(milliseconds(second, input));
+            }
+        }
+        return List.of(median(ofFirst), median(ofSecond));
+    }
+
+    private static double milliseconds(TrainedModel<?> model, InferenceInput input) {
+        long start = System.nanoTime();
+        model.predict(input);
+        return (System.nanoTime() - start) / 1e6;
     }
 
     private static double median(List<Double> values) {

@@ -76,9 +76,23 @@ public record DataReports(Map<String, DatasetReport> byRole) {
             throw SaccadeException.user(
                     "the run has no validation set; set data.val in its config.yaml");
         }
-        DataSource source = DataSource.of(val.get(), config.data().root());
-        check(Map.of("val", source), options(config, false, () -> {}), List.of())
-                .requireNoErrors("the data set has errors; evaluation did not start");
+        return checked("val", val.get(), config, "evaluation");
+    }
+
+    /**
+     * Returns the checked training set of a run. Fails if it is missing or has errors.
+     *
+     * @param task name for the message, such as {@code evaluation}
+     */
+    public static Dataset trainingSet(RunConfig config, String task) {
+        return checked("train", config.data().requireTrain(), config, task);
+    }
+
+    private static Dataset checked(
+            String role, Dataset.Config part, RunConfig config, String task) {
+        DataSource source = DataSource.of(part, config.data().root());
+        check(Map.of(role, source), options(config, false, () -> {}), List.of())
+                .requireNoErrors("the data set has errors; " + task + " did not start");
         return source.open().get();
     }
 

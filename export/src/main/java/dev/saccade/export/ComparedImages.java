@@ -2,11 +2,9 @@ package dev.saccade.export;
 
 import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.ImageFile;
+import dev.saccade.datasets.DatasetSubset;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.InferenceInput;
 import dev.saccade.datasets.loader.InferenceReader;
@@ -19,13 +17,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/** Subset of a data set, like {@code torch.utils.data.Subset}. */
-record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> images)
-        implements Dataset {
+/** Selects the images that an exported model is compared on. */
+final class ComparedImages {
 
-    private static DatasetSubset of(Dataset dataset, List<Integer> indices) {
-        return new DatasetSubset(dataset, indices, indices.stream().map(dataset::image).toList());
-    }
+    private ComparedImages() {}
 
     /**
      * Returns the first {@code count} images. With {@code size}, returns only images of this model
@@ -39,7 +34,7 @@ record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> ima
             ProgressBar.Factory bars) {
         if (size.isEmpty()) {
             int length = Math.min(count, dataset.size());
-            return of(dataset, IntStream.range(0, length).boxed().toList());
+            return DatasetSubset.of(dataset, IntStream.range(0, length).boxed().toList());
         }
         InferenceReader reader = new InferenceReader(List.of(spec.transforms()));
         boolean isPadded = spec.model().head().targets().hasObjects();
@@ -64,31 +59,6 @@ record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> ima
                             + " choose one of these sizes, or compare without images",
                     size.get().height() + "x" + size.get().width(), String.join(", ", sizes));
         }
-        return of(dataset, selected);
-    }
-
-    @Override
-    public List<String> classes() {
-        return dataset.classes();
-    }
-
-    @Override
-    public long categoryId(int label) {
-        return dataset.categoryId(label);
-    }
-
-    @Override
-    public int semanticClasses() {
-        return dataset.semanticClasses();
-    }
-
-    @Override
-    public List<Annotation> annotations(int index) {
-        return dataset.annotations(indices.get(index));
-    }
-
-    @Override
-    public LabelMap labels(int index) {
-        return dataset.labels(indices.get(index));
+        return DatasetSubset.of(dataset, selected);
     }
 }

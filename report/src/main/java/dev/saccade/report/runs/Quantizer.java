@@ -1,0 +1,317 @@
+package dev.saccade.report.runs;
+
+import ai.djl.Device;
+
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Maps;
+
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.core.Devices;
+import dev.saccade.core.Problems;
+import dev.saccade.core.ProgressBar;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
+import dev.saccade.core.components.TargetKind;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.core.nn.Quantization;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.DatasetSubset;
+import dev.saccade.datasets.loader.InferenceInput;
+import dev.saccade.eval.CompositeEvaluator;
+import dev.saccade.eval.DatasetInference;
+import dev.saccade.eval.Evaluator;
+import dev.saccade.models.ModelSpec;
+import dev.saccade.models.TrainedModel;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.data.DataReports;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Quantizes the convolutions of a trained model, for faster predictions on CPUs. Writes the model
+ * only if its metrics on the validation set do not drop by more than a limit.
+ *
+ * <p>Starts with all {@linkplain Quantization#layers convolutions} that can be quantized. While a
+ * metric on a sample of training images drops by more than the limit, another 10 % of the
+ * convolutions stay in float, beginning with the largest {@linkplain Quantization#errors errors}.
+ * The validation set does not affect the selection.
+ *
+ * <p>A metric that increases has not dropped. With few objects, the metrics of the sample are
+ * noisy, so an acceptable selection can fail on the validation set; use more images then. A sample
+ * without objects accepts any selection.
+ */
+public final class Quantizer {
+
+    /** Evaluates a model. */
+    @FunctionalInterface
+    interface Metrics {
+
+        /** Returns metrics by name; higher is better. Undefined metrics are missing. */
+        Map<String, Double> evaluate(TrainedModel<?> model, Dataset dataset);
+    }
+
+    /**
+     * Settings.
+     *
+     * @param maxDrop maximum drop of AP, mask AP or mIoU, from 0 to 1
+     * @param images number of training images on which convolutions are selected
+     * @param overwrite whether to replace an existing file
+     */
+    public record Settings(double maxDrop, int images, boolean overwrite) {
+
+        public static final double MAX_DROP = 0.003;
+
+        public static final int IMAGES = 64;
+
+        public static final Settings DEFAULT = new Settings(MAX_DROP, IMAGES, false);
+    }
+
+    /** Metrics that must not drop. */
+    private static final Set<String> METRICS = ImmutableSet.of("AP", "mask_AP", "mIoU");
+
+    /** Number of steps until all convolutions are in float. */
+    private static final int STEPS = 10;
+
+    /** PyTorch's number of bfloat16. */
+    private static final int BFLOAT16 = 15;
+
+    private final RunConfig config;
+    private final Settings settings;
+    private final ProgressBar.Factory bars;
+    private final Metrics metrics;
+
+    /** Prepares to quantize checkpoints of a run. */
+    public Quantizer(RunConfig config, Settings settings, ProgressBar.Factory bars) {
+        this.config = config;
+        this.settings = settings;
+        this.bars = bars;
+        this.metrics = this::evaluate;
+    }
+
+    /** Prepares to quantize with other metrics. */
+    Quantizer(RunConfig config, Settings settings, ProgressBar.Factory bars, Metrics metrics) {
+        this.config = config;
+        this.settings = settings;
+        this.bars = bars;
+        this.metrics = metrics;
+    }
+
+    /**
+     * Quantizes a checkpoint and writes it to {@code out} atomically. The weights stay float32.
+     *
+     * @throws SaccadeException of kind user, if the processor lacks instructions, a setting or the
+     *     data is unsuitable, or a metric drops too much. In this case, nothing is written
+     */
+    public QuantizedModel write(Path checkpoint, Path out) {
+        Checkpoint stored = Checkpoints.open(checkpoint);
+        ModelSpec spec = ModelSpec.fromMetadata(stored.metadata(), checkpoint.toString());
+        requireUsable(checkpoint, spec, out);
+        Dataset val = DataReports.validationSet(config);
+        Dataset train = DataReports.trainingSet(config, "quantization");
+        DatasetSubset sample = DatasetSubset.spread(train, settings.images);
+        Precision precision = precision(spec);
+        Device cpu = Devices.local().choose("cpu");
+        try (TrainedModel<?> model = TrainedModel.load(checkpoint, cpu);
+                TrainedModel<?> quantized =
+                        TrainedModel.load(checkpoint, cpu).withPrecision(precision)) {
+            List<String> candidates = Quantization.layers(model.model());
+            if (candidates.isEmpty()) {
+                throw SaccadeException.user(
+                        "%s: no convolution can be quantized; expected at least 16 input and"
+                                + " output channels",
+                        checkpoint);
+            }
+            Map<String, Double> before = metrics.evaluate(model, val);
+            Map<String, Double> errors = errors(model, candidates, sample);
+            List<String> layers = select(model, quantized, errors, sample);
+            Map<String, Double> after = metrics.evaluate(quantized, val);
+            requireSmallDrop(checkpoint, before, after);
+            List<Double> latency = Latency.compare(model, quantized, val);
+            save(stored, spec.withPrecision(precision).withQuantizedLayers(layers), out);
+            return new QuantizedModel(
+                    out,
+                    sample.size(),
+                    precision,
+                    before,
+                    after,
+                    latency.get(0),
+                    latency.get(1),
+                    layers,
+                    Maps.filterKeys(errors, name -> !layers.contains(name)));
+        }
+    }
+
+    private void requireUsable(Path checkpoint, ModelSpec spec, Path out) {
+        Problems problems = new Problems();
+        if (!(settings.maxDrop >= 0 && settings.maxDrop <= 1)) {
+            problems.add("max-drop: got %s, expected a number from 0 to 1", settings.maxDrop);
+        }
+        if (settings.images < 1) {
+            problems.add("images: got %d, expected 1 or more", settings.images);
+        }
+        if (!spec.quantizedLayers().isEmpty()) {
+            problems.add("the checkpoint is already quantized; use the original checkpoint");
+        }
+        if (config.data().val().isEmpty()) {
+            problems.add("the run has no validation set; set data.val in its config.yaml");
+        }
+        if (config.data().train().isEmpty()) {
+            problems.add("the run has no training set; set data.train in its config.yaml");
+        }
+        if (!out.toString().endsWith(".safetensors")) {
+            problems.add("out: got %s, expected a file that ends in .safetensors", out);
+        }
+        Path folder = out.toAbsolutePath().getParent();
+        if (folder == null || !Files.isDirectory(folder)) {
+            problems.add("out: folder %s does not exist; create it", folder);
+        }
+        if (isSame(checkpoint, out)) {
+            problems.add("out: is the original checkpoint; choose another file");
+        } else if (Files.isDirectory(out) || (Files.exists(out) && !settings.overwrite)) {
+            problems.add("out: %s already exists; choose another file, or set overwrite", out);
+        }
+        if (!Kernels.status().loaded()) {
+            problems.add(
+                    "quantized layers need the fused operators, which are off: %s",
+                    Kernels.status().reason());
+        } else if (!Quantization.isFast()) {
+            problems.add(
+                    "the processor lacks AVX-512 VNNI or AVX-512 BF16, without which quantized"
+                            + " layers are not faster; use another machine");
+        }
+        problems.throwIfAny(checkpoint.toString());
+    }
+
+    private static boolean isSame(Path checkpoint, Path out) {
+        return checkpoint.toAbsolutePath().normalize().equals(out.toAbsolutePath().normalize());
+    }
+
+    private static Precision precision(ModelSpec spec) {
+        boolean hasProducts = Kernels.number("has_products", BFLOAT16) > 0;
+        return hasProducts ? Precision.BFLOAT16 : spec.precision();
+    }
+
+    /** Returns the error of each candidate; NaN for layers that did not run on these images. */
+    private Map<String, Double> errors(
+            TrainedModel<?> model, List<String> candidates, Dataset dataset) {
+        Map<String, Double> measured;
+        try (ProgressBar progress = bars.open("compare layers", dataset.size(), " images")) {
+            measured =
+                    Quantization.errors(
+                            () -> {
+                                for (int i = 0; i < dataset.size(); i++) {
+                                    try (InferenceInput image = model.reader().read(dataset, i)) {
+                                        model.predict(image);
+                                    }
+                                    progress.step();
+                                }
+                            });
+        }
+        Map<String, Double> errors = new LinkedHashMap<>();
+        candidates.forEach(name -> errors.put(name, measured.getOrDefault(name, Double.NaN)));
+        return errors;
+    }
+
+    /** Quantizes the largest selection without too large a drop; returns it in model order. */
+    private List<String> select(
+            TrainedModel<?> model,
+            TrainedModel<?> quantized,
+            Map<String, Double> errors,
+            DatasetSubset sample) {
+        Map<String, Double> before = metrics.evaluate(model, sample);
+        // NaN is larger than all numbers.
+        List<String> ascending =
+                errors.keySet().stream().sorted(Comparator.comparing(errors::get)).toList();
+        int step = (ascending.size() + STEPS - 1) / STEPS;
+        Map<String, Double> after = Map.of();
+        for (int count = ascending.size(); count > 0; count -= step) {
+            Set<String> chosen = ImmutableSet.copyOf(ascending.subList(0, count));
+            List<String> layers = errors.keySet().stream().filter(chosen::contains).toList();
+            Quantization.apply(quantized.model(), layers);
+            after = metrics.evaluate(quantized, sample);
+            if (largeDrops(before, after).isEmpty()) {
+                return layers;
+            }
+        }
+        throw SaccadeException.user(
+                        "not quantized: on %d training images, %s with at most %d of %d layers"
+                                + " quantized, but may drop by at most %s; allow a larger drop or"
+                                + " use more images",
+                        sample.size(),
+                        String.join(", ", largeDrops(before, after)),
+                        step,
+                        ascending.size(),
+                        settings.maxDrop)
+                .withSettings("max-drop", "images");
+    }
+
+    private void requireSmallDrop(
+            Path checkpoint, Map<String, Double> before, Map<String, Double> after) {
+        if (before.isEmpty()) {
+            throw SaccadeException.user(
+                    "%s: not quantized: the metrics of the validation set are undefined; use a"
+                            + " validation set with labels of the model's classes",
+                    checkpoint);
+        }
+        List<String> drops = largeDrops(before, after);
+        if (!drops.isEmpty()) {
+            throw SaccadeException.user(
+                            "%s: not quantized: on the validation set, %s, but may drop by at most"
+                                    + " %s; allow a larger drop or use more images",
+                            checkpoint, String.join(", ", drops), settings.maxDrop)
+                    .withSettings("max-drop", "images");
+        }
+    }
+
+    private List<String> largeDrops(Map<String, Double> before, Map<String, Double> after) {
+        List<String> drops = new ArrayList<>();
+        before.forEach(
+                (name, value) -> {
+                    double other = after.getOrDefault(name, Double.NaN);
+                    if (!(value - other <= settings.maxDrop)) {
+                        drops.add(Text.format("%s drops from %.4f to %.4f", name, value, other));
+                    }
+                });
+        return drops;
+    }
+
+    private Map<String, Double> evaluate(TrainedModel<?> model, Dataset dataset) {
+        return model.match(
+                detector -> evaluateAs(detector, dataset),
+                segmenter -> evaluateAs(segmenter, dataset));
+    }
+
+    private <P> Map<String, Double> evaluateAs(TrainedModel<P> model, Dataset dataset) {
+        int workers = config.data().workers();
+        TargetKind targets = model.spec().model().head().targets();
+        List<Evaluator.Config> standard =
+                config.evaluators().stream().filter(Evaluator.Config::isDefault).toList();
+        CompositeEvaluator<P> evaluator =
+                CompositeEvaluator.build(
+                        standard.isEmpty() ? CompositeEvaluator.defaults(targets) : standard,
+                        model.model().predictionType(),
+                        dataset,
+                        targets,
+                        workers);
+        try (ProgressBar progress = bars.open("evaluate", dataset.size(), " images")) {
+            new DatasetInference(dataset, workers).run(model, evaluator, progress::to);
+        }
+        return Maps.filterKeys(evaluator.evaluate().values(), METRICS::contains);
+    }
+
+    private static void save(Checkpoint stored, ModelSpec spec, Path out) {
+        Map<String, String> metadata = new HashMap<>(stored.metadata());
+        metadata.putAll(spec.toMetadata());
+        Checkpoints.save(out, new Checkpoint(stored.tensors(), metadata));
+    }
+}
