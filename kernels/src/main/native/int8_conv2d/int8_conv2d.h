@@ -11,13 +11,13 @@ typedef struct {
   int64_t n, h, w, in, out, kernel, stride, padding, dilation;
   int64_t out_h, out_w;
   int relu;
-  const void* x;        /* [n, h, w, in] */
-  const float* weight;  /* [out, in, kernel, kernel] to quantize, null otherwise */
-  int8_t* packed;       /* quantized weights, saccade_int8_conv2d_size() values */
-  float* scales;        /* [2, padded out]: scale, and scale times the sum of the weights */
-  const float* bias;    /* [out] */
-  const void* add;      /* like y, or null */
-  void* y;              /* [n, out_h, out_w, out] */
+  const void* x;       /* [n, h, w, in] */
+  const float* weight; /* [out, in, kernel, kernel] to quantize, null otherwise */
+  int8_t* packed;      /* quantized weights, saccade_int8_conv2d_size() values */
+  float* scales;       /* [2, padded out]: scale, and scale times the sum of the weights */
+  const float* bias;   /* [out] */
+  const void* add;     /* like y, or null */
+  void* y;             /* [n, out_h, out_w, out] */
   int64_t packed_count, scale_count; /* results of saccade_int8_conv2d_size */
 } saccade_int8_conv2d;
 

@@ -147,7 +147,7 @@ class Convolution {
   }
 
  private:
-  // Returns the inputs of an output pixel, [kernel, kernel, in]; copies them unless the kernel is 1.
+  // Returns the inputs of an output pixel, [kernel, kernel, in]; copies them unless kernel is 1.
   const S* gather(int64_t pixel, const S* zeros, S* to) const {
     const int64_t image = pixel / (a.out_h * a.out_w);
     const int64_t top = pixel / a.out_w % a.out_h * a.stride - a.padding;
@@ -232,7 +232,6 @@ class Convolution {
   const saccade_int8_conv2d& a;
   const int64_t row, cells, out, pixels;
 };
-
 
 }  // namespace
 

@@ -73,14 +73,14 @@ Tensor int8_conv2d(const Tensor& x, const Tensor& packed, const Tensor& scales, 
   a.out_h = side(a.h, a);
   a.out_w = side(a.w, a);
   a.relu = relu;
-  TORCH_CHECK(packed.numel() == a.packed_count && scales.numel() == a.scale_count &&
-                  a.out_h > 0 && a.out_w > 0,
+  TORCH_CHECK(packed.numel() == a.packed_count && scales.numel() == a.scale_count && a.out_h > 0 &&
+                  a.out_w > 0,
               "saccade::int8_conv2d: ", packed.numel(), " weights and ", scales.numel(),
               " scales, expected ", a.packed_count, " and ", a.scale_count, ", and x larger than ",
               "the kernel");
   const Tensor map = x.contiguous(at::MemoryFormat::ChannelsLast);
-  const Tensor y = at::empty({a.n, a.out, a.out_h, a.out_w}, x.options(),
-                             at::MemoryFormat::ChannelsLast);
+  const Tensor y =
+      at::empty({a.n, a.out, a.out_h, a.out_w}, x.options(), at::MemoryFormat::ChannelsLast);
   TORCH_CHECK(!add || (add->sizes() == y.sizes() && add->scalar_type() == type),
               "saccade::int8_conv2d: add ", add ? add->sizes() : y.sizes(), ", expected ",
               y.sizes(), " of ", type);

@@ -1,4 +1,4 @@
-/* Winograd convolution F(4x4, 3x3) with stride 1, for inference: out = act(conv(x) + bias + add). */
+/* Winograd convolution F(4x4, 3x3), stride 1, for inference: out = act(conv(x) + bias + add). */
 #pragma once
 
 #include "common/saccade.h"

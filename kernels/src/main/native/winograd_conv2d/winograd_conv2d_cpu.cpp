@@ -1,5 +1,5 @@
-// Winograd convolution (Lavin and Gray 2016) with interpolation points 0, +-5/8, +-3/2 and infinity,
-// which lose less precision than 0, +-1, +-2 and infinity. Each thread transforms a block of tiles,
+// Winograd convolution (Lavin and Gray 2016) with interpolation points 0, +-5/8, +-3/2, infinity.
+// These lose less precision than 0, +-1, +-2, infinity. Each thread transforms a block of tiles,
 // multiplies it by the transformed weights at 36 positions, and transforms the products back.
 
 #include <omp.h>
@@ -11,11 +11,11 @@ namespace {
 
 constexpr int L = LANES<float>;
 constexpr int OUT = SACCADE_WINOGRAD_OUT, IN = SACCADE_WINOGRAD_IN, POSITIONS = IN * IN;
-constexpr int V = 2;                              // vectors of output channels of a product
-constexpr int R = SACCADE_REGISTERS / 2 - V;      // tiles of a product
-constexpr int WIDTH = V * L;                      // output channels of a block of weights
-constexpr int TILES = 2 * R;                      // tiles of a block
-constexpr int ITEMS = 3;                          // least work items per thread
+constexpr int V = 2;                          // vectors of output channels of a product
+constexpr int R = SACCADE_REGISTERS / 2 - V;  // tiles of a product
+constexpr int WIDTH = V * L;                  // output channels of a block of weights
+constexpr int TILES = 2 * R;                  // tiles of a block
+constexpr int ITEMS = 3;                      // least work items per thread
 
 typedef Vec<float> Floats;
 
@@ -63,7 +63,9 @@ template <class P>
 constexpr int PAIR = sizeof(float) / sizeof(P);
 
 template <class P>
-int64_t padded_in(int64_t channels) { return ceil_div(channels, PAIR<P>) * PAIR<P>; }
+int64_t padded_in(int64_t channels) {
+  return ceil_div(channels, PAIR<P>) * PAIR<P>;
+}
 
 // Packs weights as [blocks of WIDTH output channels][positions][in / PAIR][output channels][PAIR].
 template <class P>
