@@ -28,8 +28,8 @@ public record ToolkitTerms(
      * @param ultralytics names in Ultralytics, shown in the migration guide; likewise the next
      *     three
      * @param words all recognized words, without leading dashes
-     * @param note explanation, shown alone without an equivalent; the command line also shows
-     *     it after the equivalent
+     * @param note explanation, shown alone without an equivalent; the command line also shows it
+     *     after the equivalent
      */
     public record Term(
             @Default("\"\"") String saccade,
