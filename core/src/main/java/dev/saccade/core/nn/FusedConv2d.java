@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDScope;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
+import com.google.common.base.Suppliers;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Streams;
 
@@ -51,11 +52,23 @@ final class FusedConv2d implements AutoCloseable {
      */
     private static final int MIN_CHANNELS = 16;
 
+    /** PyTorch's numbers of data types. */
+    private static final int FLOAT32 = 6;
+
+    private static final int BFLOAT16 = 15;
+
     /** Output pixels along a side of a tile of Winograd's algorithm. */
     private static final int TILE = 4;
 
     /** With fewer tiles, reading the transformed weights takes longer than multiplying them. */
     private static final int MIN_TILES = 12;
+
+    /** Whether oneDNN convolves bfloat16 maps: with AVX-512, or native products on Arm. */
+    private static final Supplier<Boolean> HAS_BFLOAT16 =
+            Suppliers.memoize(
+                    () ->
+                            Kernels.number("instruction_set") == 512
+                                    || Kernels.number("has_products", BFLOAT16) > 0);
 
     private static final ScriptTemplate PACK_ONEDNN = read("pack_onednn");
     private static final ScriptTemplate PACK_WINOGRAD = read("pack_winograd");
@@ -136,8 +149,16 @@ final class FusedConv2d implements AutoCloseable {
                 && x.size() > 0
                 && !x.getDevice().isGpu()
                 && x.getDataType() != DataType.FLOAT64
-                && Autocast.precision(x.getDevice()) != Precision.FLOAT16
-                && Kernels.isFusedFor(x);
+                && Kernels.isFusedFor(x)
+                && supports(Autocast.precision(x.getDevice()));
+    }
+
+    private static boolean supports(Precision precision) {
+        return switch (precision) {
+            case FLOAT32 -> true;
+            case BFLOAT16 -> HAS_BFLOAT16.get();
+            case FLOAT16 -> false;
+        };
     }
 
     /**
@@ -259,7 +280,7 @@ final class FusedConv2d implements AutoCloseable {
     }
 
     private static int type(Precision precision) {
-        return precision == Precision.BFLOAT16 ? 15 : 6;
+        return precision == Precision.BFLOAT16 ? BFLOAT16 : FLOAT32;
     }
 
     @Override
