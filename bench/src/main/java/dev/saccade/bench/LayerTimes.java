@@ -1,13 +1,13 @@
 package dev.saccade.bench;
 
+import com.google.common.base.Joiner;
+
 import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
 import dev.saccade.core.nn.LayerProfile;
 import dev.saccade.core.ops.script.Roofline;
 
-import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  * @param seconds median time of the prediction
  * @param layers layers that take at least {@link #MIN_FRACTION} of the time
  * @param otherSeconds time of the other layers and of everything outside of layers, such as NMS
- * @param roofline peak rates of the CPU; empty without fused operators
+ * @param roofline peak rates of the CPU; null without fused operators
  */
 public record LayerTimes(
         String name,
@@ -24,18 +24,23 @@ public record LayerTimes(
         double seconds,
         List<LayerProfile.Entry> layers,
         double otherSeconds,
-        Optional<Roofline> roofline) {
+        Roofline roofline) {
 
     private static final double MIN_FRACTION = 0.001;
 
-    private static final String COLUMNS = "%-46s %-17s %-18s %5s %9s %6s %16s %6s %-4s %s%n";
+    private static final String COLUMNS = "%-46s %-17s %-18s %5s %9s %6s %16s %6s %-6s %s%n";
 
     static LayerTimes of(String name, String input, double seconds, List<LayerProfile.Entry> all) {
         List<LayerProfile.Entry> layers =
                 all.stream().filter(each -> each.seconds() >= MIN_FRACTION * seconds).toList();
         double listed = layers.stream().mapToDouble(LayerProfile.Entry::seconds).sum();
         return new LayerTimes(
-                name, input, seconds, layers, Math.max(0, seconds - listed), Roofline.measure());
+                name,
+                input,
+                seconds,
+                layers,
+                Math.max(0, seconds - listed),
+                Roofline.measure().orElse(null));
     }
 
     @Override
@@ -51,36 +56,37 @@ public record LayerTimes(
                         "%",
                         "rate",
                         "peak",
-                        "",
+                        "format",
                         "precision")
                 + layers.stream().map(this::line).collect(Collectors.joining())
                 + Text.format(
                         "%-46s %53.2f %6.1f%n", "other", otherSeconds * 1e3, percent(otherSeconds))
-                + roofline.map(
-                                peak ->
-                                        Text.format(
-                                                "peak: %.0f GFLOP/s in float32, %.1f GB/s copying",
-                                                peak.operations() / 1e9, peak.bytes() / 1e9))
-                        .orElse("peak: unknown without fused operators");
+                + (roofline == null
+                        ? "peak: unknown without fused operators"
+                        : Text.format(
+                                "peak: %.0f GFLOP/s in float32, %.1f GB/s copying",
+                                roofline.operations() / 1e9, roofline.bytes() / 1e9));
     }
 
     private String line(LayerProfile.Entry layer) {
         boolean multiplies = layer.multiplyAdds() > 0;
         double rate = (multiplies ? 2.0 * layer.multiplyAdds() : layer.bytes()) / layer.seconds();
-        Optional<Double> peak =
-                roofline.map(peaks -> rate / (multiplies ? peaks.operations() : peaks.bytes()));
         return Printable.format(
                 COLUMNS,
                 layer.path(),
                 layer.type(),
-                Arrays.stream(layer.output().getShape())
-                        .mapToObj(Long::toString)
-                        .collect(Collectors.joining("x")),
+                Joiner.on('x').join(layer.output()),
                 layer.calls(),
                 Text.format("%.2f", layer.seconds() * 1e3),
                 Text.format("%.1f", percent(layer.seconds())),
                 Text.format("%.0f %s", rate / 1e9, multiplies ? "GFLOP/s" : "GB/s"),
-                peak.map(fraction -> Text.format("%.0f %%", 100 * fraction)).orElse("-"),
+                roofline == null
+                        ? "-"
+                        : Text.format(
+                                "%.0f %%",
+                                100
+                                        * rate
+                                        / (multiplies ? roofline.operations() : roofline.bytes())),
                 layer.format(),
                 layer.precision());
     }

@@ -175,6 +175,9 @@ class SaccadeTest {
         assertTrue(layers.out().contains("backbone.layer1.0.conv1"), layers.out());
         assertTrue(layers.out().contains("GFLOP/s"), layers.out());
         assertTrue(layers.out().contains("float32"), layers.out());
+        JsonNode json = new ObjectMapper().readTree(benchModel("--layers", "--json").out());
+        assertEquals(4, json.at("/layers/0/output").size(), json.toString());
+        assertTrue(json.at("/layers/0/seconds").asDouble() > 0, json.toString());
         assertEquals(2, benchModel("--layers", "--train").code());
         assertEquals(
                 "saccade: --runs 0: expected a number above 0\n",

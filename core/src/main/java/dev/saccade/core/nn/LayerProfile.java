@@ -2,9 +2,9 @@ package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
-import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Longs;
 
 import dev.saccade.core.ThreadLocals;
 import dev.saccade.core.ops.script.MultiplyAdds;
@@ -39,7 +39,7 @@ public final class LayerProfile {
     public record Entry(
             String path,
             String type,
-            Shape output,
+            List<Long> output,
             int calls,
             double seconds,
             long multiplyAdds,
@@ -100,7 +100,7 @@ public final class LayerProfile {
                 new Entry(
                         layer.path(),
                         layer.getClass().getSimpleName(),
-                        y.getShape(),
+                        Longs.asList(y.getShape().getShape()),
                         1,
                         seconds - nestedSeconds,
                         multiplyAdds - nestedMultiplyAdds,

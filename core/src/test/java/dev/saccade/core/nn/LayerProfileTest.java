@@ -37,7 +37,7 @@ class LayerProfileTest {
                     entries.stream().map(LayerProfile.Entry::path).toList());
             LayerProfile.Entry conv = entries.get(0);
             assertEquals(2, conv.calls());
-            assertEquals(new Shape(1, 8, 6, 4), conv.output());
+            assertEquals(List.of(1L, 8L, 6L, 4L), conv.output());
             assertEquals(2L * 24 * 8 * 3 * 9, conv.multiplyAdds());
             assertEquals(2L * 24 * (3 + 8) * 4, conv.bytes());
             assertEquals("float32", conv.precision());
