@@ -104,7 +104,7 @@ public final class Conv2d extends Layer {
     @Override
     protected NDArray forward(NDArray x) {
         if (!foldsNorm && isFused(x)) {
-            return forwardFused(x, Optional.empty(), false);
+            return convolveFused(x, Optional.empty(), false);
         }
         if (geometry.kernel == 1
                 && geometry.stride > 1
@@ -178,12 +178,12 @@ public final class Conv2d extends Layer {
      * residual}, then ReLU if {@code relu}.
      */
     NDArray forwardFused(NDArray x, Optional<NDArray> residual, boolean relu) {
-        return Quantization.observe(
-                this,
-                x,
-                residual,
-                relu,
-                LayerProfile.run(this, x, () -> fused.orElseThrow().apply(x, residual, relu)));
+        return LayerProfile.run(this, x, () -> convolveFused(x, residual, relu));
+    }
+
+    private NDArray convolveFused(NDArray x, Optional<NDArray> residual, boolean relu) {
+        NDArray y = fused.orElseThrow().apply(x, residual, relu);
+        return Quantization.observe(this, x, residual, relu, y);
     }
 
     @Override

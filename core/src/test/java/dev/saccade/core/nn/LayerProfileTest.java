@@ -42,6 +42,12 @@ class LayerProfileTest {
             assertEquals(2L * 24 * (3 + 8) * 4, conv.bytes());
             assertEquals("float32", conv.precision());
             assertEquals(0, entries.get(1).multiplyAdds());
+            root.fuse();
+            List<Integer> calls =
+                    LayerProfile.of(() -> root.apply(x)).stream()
+                            .map(LayerProfile.Entry::calls)
+                            .toList();
+            assertEquals(List.of(1, 1, 1, 1), calls);
             assertEquals(0, entries.get(3).multiplyAdds());
             entries.forEach(entry -> assertTrue(entry.seconds() > 0, entry.path()));
             assertTrue(LayerProfile.of(() -> {}).isEmpty());
