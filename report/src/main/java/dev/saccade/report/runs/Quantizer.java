@@ -82,8 +82,8 @@ public final class Quantizer {
     /** Number of steps until all convolutions are in float. */
     private static final int STEPS = 10;
 
-    /** PyTorch's number of bfloat16. */
-    private static final int BFLOAT16 = 15;
+    /** Precision of all other layers; {@link Quantization#isFast} implies native support. */
+    private static final Precision PRECISION = Precision.BFLOAT16;
 
     private final RunConfig config;
     private final Settings settings;
@@ -119,11 +119,10 @@ public final class Quantizer {
         Dataset val = DataReports.validationSet(config);
         Dataset train = DataReports.trainingSet(config, "quantization");
         DatasetSubset sample = DatasetSubset.spread(train, settings.images);
-        Precision precision = precision(spec);
         Device cpu = Devices.local().choose("cpu");
         try (TrainedModel<?> model = TrainedModel.load(checkpoint, cpu);
                 TrainedModel<?> quantized =
-                        TrainedModel.load(checkpoint, cpu).withPrecision(precision)) {
+                        TrainedModel.load(checkpoint, cpu).withPrecision(PRECISION)) {
             List<String> candidates = Quantization.layers(model.model());
             if (candidates.isEmpty()) {
                 throw SaccadeException.user(
@@ -137,11 +136,11 @@ public final class Quantizer {
             Map<String, Double> after = metrics.evaluate(quantized, val);
             requireSmallDrop(checkpoint, before, after);
             List<Double> latency = Latency.compare(model, quantized, val);
-            save(stored, spec.withPrecision(precision).withQuantizedLayers(layers), out);
+            save(stored, spec.withPrecision(PRECISION).withQuantizedLayers(layers), out);
             return new QuantizedModel(
                     out,
                     sample.size(),
-                    precision,
+                    PRECISION,
                     before,
                     after,
                     latency.get(0),
@@ -186,19 +185,14 @@ public final class Quantizer {
                     Kernels.status().reason());
         } else if (!Quantization.isFast()) {
             problems.add(
-                    "the processor lacks AVX-512 VNNI or AVX-512 BF16, without which quantized"
-                            + " layers are not faster; use another machine");
+                    "quantized layers need a processor with AVX-512 VNNI and AVX-512 BF16; use"
+                            + " another machine");
         }
         problems.throwIfAny(checkpoint.toString());
     }
 
     private static boolean isSame(Path checkpoint, Path out) {
         return checkpoint.toAbsolutePath().normalize().equals(out.toAbsolutePath().normalize());
-    }
-
-    private static Precision precision(ModelSpec spec) {
-        boolean hasProducts = Kernels.number("has_products", BFLOAT16) > 0;
-        return hasProducts ? Precision.BFLOAT16 : spec.precision();
     }
 
     /** Returns the error of each candidate; NaN for layers that did not run on these images. */
