@@ -173,11 +173,6 @@ public final class Functional {
         return call("torch.relu_", x);
     }
 
-    /** Returns {@code max(x + y, 0)} in the memory of {@code x}; see {@link #reluInPlace}. */
-    public static NDArray addReluInPlace(NDArray x, NDArray y) {
-        return reluInPlace(x.addi(y));
-    }
-
     /** Returns the exact GELU, with the error function. */
     public static NDArray gelu(NDArray x) {
         return call(Kernels.isFusedForFloat32OnCpu(x) ? "ops.saccade.gelu" : "torch.gelu", x);
