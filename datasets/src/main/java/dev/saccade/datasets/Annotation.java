@@ -101,7 +101,7 @@ public record Annotation(
      * Creates an object from polygons; its box is the tightest around them.
      *
      * @param rings polygons, each {@code x0, y0, ...} in pixels; parts of one object, not holes
-     * @throws IllegalArgumentException if there is no polygon, or one has fewer than three points
+     * @throws IllegalArgumentException without polygons, or if one has fewer than three points
      */
     public static Annotation of(long id, int label, double[]... rings) {
         checkArgument(rings.length > 0, "annotation %s: has no polygon, expected at least one", id);

@@ -103,7 +103,8 @@ public record ModelSpec(
      * Reads the model description from checkpoint metadata; {@code source} names the file in
      * messages.
      *
-     * @throws SaccadeException of kind user, if there is no description, as in third-party weights
+     * @throws SaccadeException of kind user, if the description is missing, as in third-party
+     *     weights
      */
     public static ModelSpec fromMetadata(Map<String, String> metadata, String source) {
         return find(metadata, source)

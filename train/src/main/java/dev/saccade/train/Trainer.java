@@ -234,7 +234,7 @@ public final class Trainer implements Run {
                 Duration.ofMillis(remaining));
     }
 
-    /** Evaluates and saves what is due; returns false if interrupted. */
+    /** Evaluates and saves if this step is due for either; returns false if interrupted. */
     private boolean evaluateAndSaveIfDue() {
         if (config.checkpoint().keepEvery().filter(this::isDue).isPresent()) {
             checkpoints.keepWeights(state, length);

@@ -165,7 +165,7 @@ public final class ProcessGroup implements AutoCloseable {
         return NoGrad.call(() -> runCollective(() -> script.runLists(List.of(gradients, like))));
     }
 
-    /** Overwrites the arrays of all other ranks with those of rank {@code root}. */
+    /** Copies the arrays of rank {@code root} to all other ranks. */
     public void broadcast(List<NDArray> arrays, int root) {
         if (at.worldSize() > 1 && !arrays.isEmpty()) {
             inPlace(arrays, "broadcast_(x, " + root + ", " + quoted(name) + ")");

@@ -86,7 +86,9 @@ final class FusedConv2d implements AutoCloseable {
     private final Map<Weights, NDList> packed = new HashMap<>();
     private final Map<Call, Script> scripts = new ConcurrentHashMap<>();
 
-    /** What packed weights depend on; {@code precision} is that of the maps for oneDNN only. */
+    /**
+     * Key of packed weights; {@code precision} is the precision of the maps, or FLOAT32 if unused.
+     */
     private record Weights(Algorithm algorithm, Precision precision) {}
 
     private record Call(Algorithm algorithm, Precision precision, boolean adds, boolean relu) {

@@ -79,7 +79,7 @@ public final class Quantization {
     /**
      * Runs forward passes of a fused model without quantized layers, and returns the error that
      * quantization would add to each layer's output: the root mean square of the differences,
-     * relative to that of the output. Layers that did not run are missing.
+     * divided by the root mean square of the output. The result omits layers that did not run.
      */
     public static Map<String, Double> errors(Runnable forward) {
         Quantization measuring = new Quantization();

@@ -7,7 +7,7 @@ import java.util.zip.Inflater;
 
 /**
  * Checks the compressed pixels of a PNG. Even if they have all pixels, decoders decompress the rest
- * of the data, whose size may be a thousand times that of the file.
+ * of the data, which may be a thousand times as large as the file.
  */
 final class PngPixels {
 

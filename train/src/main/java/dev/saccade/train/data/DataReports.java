@@ -96,7 +96,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         return source.open().get();
     }
 
-    /** Returns the report, with an error if there is no object to train or evaluate on. */
+    /** Returns the report; adds an error if no object can be used to train or evaluate. */
     public static DatasetReport requireObjects(String role, DatasetReport report) {
         return report.statistics() instanceof ObjectStatistics
                 ? withError(report, role, missingObjects(report, role.equals("train")))
