@@ -178,8 +178,8 @@ final class FusedConv2d implements AutoCloseable {
     }
 
     private NDArray convolve(NDArray x, Shape result, Optional<NDArray> residual, boolean relu) {
-        if (geometry.groups() > 1 && residual.isPresent()) {
-            // oneDNN operators of libtorch 2.7.1 do not add to grouped bfloat16 convolutions.
+        if (residual.isPresent() && (geometry.groups() > 1 || result.get(2) * result.get(3) == 1)) {
+            // libtorch 2.7.1 does not add to grouped bfloat16 convolutions or to maps of one pixel.
             NDArray sum = convolve(x, result, Optional.empty(), false).addi(residual.get());
             return relu ? Functional.reluInPlace(sum) : sum;
         }

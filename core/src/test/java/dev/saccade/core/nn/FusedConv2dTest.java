@@ -83,6 +83,17 @@ class FusedConv2dTest {
         }
     }
 
+    @Test
+    void addsToMapsOfOnePixel() {
+        for (int images : List.of(1, 2)) {
+            for (ConvModule module : modules(new Geometry(32, 48, 3).padding(1))) {
+                NDArray x = random(images, 32, 1, 1);
+                NDArray residual = random(images, 48, 1, 1);
+                assertFusedIsClose(() -> module.forwardAdd(x, residual), 1e-5);
+            }
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("geometries")
     void roundsMapsToBfloat16(Geometry geometry) {
