@@ -24,6 +24,8 @@ sys.path.insert(0, str(KERNELS / "src/test/python"))
 
 import eager  # noqa: E402
 
+torch.backends.cudnn.allow_tf32 = False  # as in Saccade
+
 DETECTION, SEGMENTATION = (800, 1344), (512, 512)
 CASES = [
     ("Mask R-CNN Swin-T", "mask_rcnn/swin_tiny_fpn_1x_coco", DETECTION, lambda: eager.mask_rcnn(eager.swin())),

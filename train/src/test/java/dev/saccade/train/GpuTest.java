@@ -293,7 +293,7 @@ class GpuTest {
                             .explain(error, RunConfig.parse(CONFIG), note -> {})
                             .orElseThrow()
                             .getMessage();
-            assertTrue(told.contains(", and " + Devices.name(device) + " has "), told);
+            assertTrue(told.contains(", but " + Devices.name(device) + " has "), told);
         }
     }
 }

@@ -55,8 +55,9 @@ record NoiseScene(ImageBatch batch, Size size) {
         return batch.pixels().argMax(1);
     }
 
+    /** Returns an object whose center is not at the same distance from several anchors. */
     private Instances object() {
-        return Instances.groundTruth(Boxes.of(8, 8, 48, 40), 1)
+        return Instances.groundTruth(Boxes.of(8.1f, 8.2f, 48.4f, 40.5f), 1)
                 .withMasks(List.of(Rle.fromBox(size, 8, 8, 40, 32)));
     }
 

@@ -23,7 +23,8 @@ import java.util.Map;
  * positive for several objects is assigned to the object with the largest IoU, the first on ties.
  * All other anchors are background, except in ignored regions.
  *
- * <p>A single candidate has no standard deviation and is not positive.
+ * <p>A single candidate has no standard deviation and is not positive. Among anchors at the same
+ * distance, {@code torch.topk} chooses, which can differ between CPUs and GPUs.
  *
  * @param topk candidates per level; fewer if the level has fewer anchors
  * @param ignoreIofThr anchors with a larger fraction inside an ignored region are ignored, and
