@@ -1,7 +1,6 @@
 // What torch computes in: its autocast, which scripts cannot switch for the thread they run in.
 
 #include <ATen/autocast_mode.h>
-#include <ATen/cpu/Utils.h>
 #if defined(__aarch64__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
@@ -37,9 +36,9 @@ int64_t has_products(int64_t type) {
 int64_t has_products(int64_t type) {
   switch (static_cast<at::ScalarType>(type)) {
     case at::kBFloat16:
-      return at::cpu::is_avx512_bf16_supported() || at::cpu::is_amx_tile_supported();
+      return __builtin_cpu_supports("avx512bf16") != 0;
     case at::kHalf:
-      return at::cpu::is_amx_fp16_supported() || __builtin_cpu_supports("avx512fp16");
+      return __builtin_cpu_supports("avx512fp16") != 0;
     default:
       return 0;
   }

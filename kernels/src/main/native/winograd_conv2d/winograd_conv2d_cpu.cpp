@@ -1,23 +1,20 @@
 // Winograd convolution (Lavin and Gray 2016) with interpolation points 0, +-5/8, +-3/2, infinity.
 // These lose less precision than 0, +-1, +-2, infinity. Each thread transforms a block of tiles,
 // multiplies it by the transformed weights at 36 positions, and transforms the products back.
+// Ranges of input channels are convolved one after the other, so that their weights fit into L3.
 
 #include <omp.h>
 
-#include "common/simd.h"
+#include "common/products.h"
 #include "winograd_conv2d/winograd_conv2d.h"
 
 namespace {
 
 constexpr int L = LANES<float>;
 constexpr int OUT = SACCADE_WINOGRAD_OUT, IN = SACCADE_WINOGRAD_IN, POSITIONS = IN * IN;
-constexpr int V = 2;                          // vectors of output channels of a product
-constexpr int R = SACCADE_REGISTERS / 2 - V;  // tiles of a product
-constexpr int WIDTH = V * L;                  // output channels of a block of weights
-constexpr int TILES = 2 * R;                  // tiles of a block
-constexpr int ITEMS = 3;                      // least work items per thread
-
-typedef Vec<float> Floats;
+constexpr int TILES = 2 * R;    // tiles of a block
+constexpr int ITEMS = 3;        // least work items per thread
+constexpr int64_t RANGE = 512;  // input channels that are convolved at once
 
 constexpr float A = 0.625f, B = 1.5f, A2 = A * A, B2 = B * B;
 
@@ -56,30 +53,21 @@ void transform_weights(const double* w, double* to) {
   to[5] = w[2];
 }
 
-int64_t padded(int64_t channels) { return ceil_div(channels, L) * L; }
-
-// Input channels that are multiplied at once: bfloat16 instructions add two products.
+// Packs weights as [ranges of input channels][blocks of WIDTH output channels][positions][in /
+// PAIR] [output channels][PAIR].
 template <class P>
-constexpr int PAIR = sizeof(float) / sizeof(P);
-
-template <class P>
-int64_t padded_in(int64_t channels) {
-  return ceil_div(channels, PAIR<P>) * PAIR<P>;
-}
-
-// Packs weights as [blocks of WIDTH output channels][positions][in / PAIR][output channels][PAIR].
-template <class P>
-void pack(const saccade_winograd_conv2d& a) {
-  const int64_t in = padded_in<P>(a.in);
+void pack(const saccade_winograd_conv2d& a, int64_t first) {
+  const int64_t in = padded_row<P>(std::min(RANGE, a.in - first));
 #pragma omp parallel for schedule(static)
-  for (int64_t k = 0; k < padded(a.out); k++) {
+  for (int64_t k = 0; k < padded_columns(a.out); k++) {
     const int64_t block = k / WIDTH;
-    const int64_t width = std::min<int64_t>(WIDTH, padded(a.out) - block * WIDTH);
-    P* to = static_cast<P*>(a.packed) + block * POSITIONS * in * WIDTH + k % WIDTH * PAIR<P>;
+    const int64_t width = std::min<int64_t>(WIDTH, padded_columns(a.out) - block * WIDTH);
+    P* to = static_cast<P*>(a.packed) +
+            POSITIONS * (first * padded_columns(a.out) + block * in * WIDTH) + k % WIDTH * GROUP<P>;
     for (int64_t c = 0; c < in; c++) {
       double by_column[IN][3] = {}, all[POSITIONS] = {};
-      if (k < a.out && c < a.in) {
-        const float* w = a.weight + (k * a.in + c) * 9;
+      if (k < a.out && first + c < a.in) {
+        const float* w = a.weight + (k * a.in + first + c) * 9;
         for (int j = 0; j < 3; j++) {
           const double column[3] = {w[j], w[3 + j], w[6 + j]};
           double transformed[IN];
@@ -90,96 +78,50 @@ void pack(const saccade_winograd_conv2d& a) {
       }
       for (int64_t p = 0; p < POSITIONS; p++) {
         narrow(static_cast<float>(all[p]),
-               to[(p * in + c / PAIR<P> * PAIR<P>)*width + c % PAIR<P>]);
+               to[(p * in + c / GROUP<P> * GROUP<P>)*width + c % GROUP<P>]);
       }
     }
   }
 }
 
-// out = left right, for R rows of left, [.., in], and right, [in, VECTORS * L].
-template <int VECTORS>
-inline void multiply(int64_t in, const float* left, const float* right, float* out) {
-  Floats sums[R][VECTORS] = {};
-  for (int64_t c = 0; c < in; c++, left++, right += VECTORS * L) {
-    Floats near[VECTORS];
-    for (int v = 0; v < VECTORS; v++) near[v] = load(right + v * L);
-#pragma GCC unroll 14
-    for (int i = 0; i < R; i++) {
-      const Floats factor = broadcast(left[i * in]);
-      for (int v = 0; v < VECTORS; v++) sums[i][v] += factor * near[v];
-    }
-  }
-  for (int i = 0; i < R; i++) {
-    for (int v = 0; v < VECTORS; v++) store(out + i * WIDTH + v * L, sums[i][v]);
-  }
-}
-
-// The same with products of bfloat16, two channels at a time.
-#if defined(__AVX512F__)
-template <int VECTORS>
-__attribute__((target("avx512bf16"))) inline void multiply(int64_t in, const BFloat16* left,
-                                                           const BFloat16* right, float* out) {
-  __m512 sums[R][VECTORS] = {};
-  for (int64_t c = 0; c < in; c += 2, left += 2, right += 2 * VECTORS * L) {
-    __m512bh near[VECTORS];
-    for (int v = 0; v < VECTORS; v++) {
-      near[v] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(right + 2 * v * L));
-    }
-#pragma GCC unroll 14
-    for (int i = 0; i < R; i++) {
-      int32_t pair;
-      memcpy(&pair, left + i * in, sizeof pair);
-      const __m512bh factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair));
-      for (int v = 0; v < VECTORS; v++) {
-        sums[i][v] = _mm512_dpbf16_ps(sums[i][v], factor, near[v]);
-      }
-    }
-  }
-  for (int i = 0; i < R; i++) {
-    for (int v = 0; v < VECTORS; v++) _mm512_storeu_ps(out + i * WIDTH + v * L, sums[i][v]);
-  }
-}
-
-bool has_bfloat16_products() { return __builtin_cpu_supports("avx512bf16"); }
-#else
-template <int VECTORS>
-void multiply(int64_t, const BFloat16*, const BFloat16*, float*) {}
-
-bool has_bfloat16_products() { return false; }
-#endif
-
-// A convolution of maps of type S with products of type P.
+// Convolves a range of input channels of maps of type S with products of type P; from the second
+// range on, adds to the result.
 template <class S, class P>
 class Convolution {
  public:
-  explicit Convolution(const saccade_winograd_conv2d& arguments)
+  Convolution(const saccade_winograd_conv2d& arguments, int64_t first_channel)
       : a(arguments),
+        first_in(first_channel),
+        channels(std::min(RANGE, a.in - first_in)),
+        add(static_cast<const S*>(first_in == 0 ? a.add : a.y)),
+        relu(a.relu && first_in + channels == a.in),
         out_h(a.h + 2 * a.padding - 2),
         out_w(a.w + 2 * a.padding - 2),
         down(ceil_div(out_h, OUT)),
         across(ceil_div(out_w, OUT)),
         tiles(a.n * down * across),
-        in(padded_in<P>(a.in)) {}
+        in(padded_row<P>(channels)) {}
 
   // Threads share blocks of tiles; if these are few, also ranges of output channels.
   void run() const {
-    const int64_t blocks = ceil_div(tiles, TILES), widths = ceil_div(padded(a.out), WIDTH);
+    const int64_t blocks = ceil_div(tiles, TILES), widths = ceil_div(padded_columns(a.out), WIDTH);
     const int64_t wanted = ceil_div(ITEMS * omp_get_max_threads(), blocks);
     const int64_t ranges = std::min(widths, wanted);
 #pragma omp parallel
     {
       const Buffer<P> inputs(POSITIONS * TILES * in);
       const Buffer<float> products(POSITIONS * TILES * WIDTH, Unset());
-      const Buffer<S> zeros(a.in);
+      const Buffer<S> zeros(channels);
 #pragma omp for schedule(dynamic)
       for (int64_t item = 0; item < blocks * ranges; item++) {
         const int64_t first = item / ranges * TILES, range = item % ranges;
         const int64_t count = std::min<int64_t>(TILES, tiles - first);
         for (int64_t t = 0; t < count; t++) read(first + t, zeros, inputs + t * in);
         for (int64_t b = range * widths / ranges; b < (range + 1) * widths / ranges; b++) {
-          const int vectors = std::min<int64_t>(V, (padded(a.out) - b * WIDTH) / L);
+          const int vectors = std::min<int64_t>(V, (padded_columns(a.out) - b * WIDTH) / L);
           multiply_positions(count, vectors, inputs,
-                             static_cast<const P*>(a.packed) + b * POSITIONS * in * WIDTH,
+                             static_cast<const P*>(a.packed) +
+                                 POSITIONS * (first_in * padded_columns(a.out) + b * in * WIDTH),
                              products);
           for (int64_t t = 0; t < count; t++) {
             for (int v = 0; v < vectors; v++) {
@@ -209,11 +151,11 @@ class Convolution {
         const int64_t y = at.y + i - a.padding, x = at.x + j - a.padding;
         const bool inside = y >= 0 && y < a.h && x >= 0 && x < a.w;
         const int64_t pixel = (at.image * a.h + y) * a.w + x;
-        pixels[i * IN + j] = inside ? static_cast<const S*>(a.x) + pixel * a.in : zeros;
+        pixels[i * IN + j] = inside ? static_cast<const S*>(a.x) + pixel * a.in + first_in : zeros;
       }
     }
-    by_vectors<float, 1>(a.in, [&](auto, auto whole, int64_t c) {
-      const int64_t count = a.in - c;
+    by_vectors<float, 1>(channels, [&](auto, auto whole, int64_t c) {
+      const int64_t count = channels - c;
       Floats by_column[POSITIONS], all[POSITIONS];
       for (int j = 0; j < IN; j++) {
         Floats column[IN], transformed[IN];
@@ -251,7 +193,7 @@ class Convolution {
     const int64_t rows = std::min<int64_t>(OUT, out_h - at.y);
     const int64_t columns = std::min<int64_t>(OUT, out_w - at.x), count = a.out - channel;
     const auto finish = [&](auto whole) {
-      const Floats bias = a.bias ? take<whole>(a.bias + channel, count) : Floats{};
+      const Floats bias = a.bias && first_in == 0 ? take<whole>(a.bias + channel, count) : Floats{};
       for (int64_t i = 0; i < rows; i++) {
         Floats row[OUT];
         transform_output(by_column + i * IN, row);
@@ -259,9 +201,9 @@ class Convolution {
         for (int64_t j = 0; j < columns; j++) {
           const int64_t index = (pixel + j) * a.out + channel;
           Floats sum = row[j] + bias;
-          if (a.add) sum += take<whole>(static_cast<const S*>(a.add) + index, count);
+          if (add) sum += take<whole>(add + index, count);
           // A NaN stays NaN.
-          if (a.relu) sum = sum < Floats{} ? Floats{} : sum;
+          if (relu) sum = sum < Floats{} ? Floats{} : sum;
           put<whole>(sum, static_cast<S*>(a.y) + index, count);
         }
       }
@@ -270,6 +212,9 @@ class Convolution {
   }
 
   const saccade_winograd_conv2d& a;
+  const int64_t first_in, channels;
+  const S* const add;
+  const bool relu;
   const int64_t out_h, out_w, down, across, tiles, in;
 };
 
@@ -282,14 +227,16 @@ int with_map_type(saccade_type type, F f) {
 
 extern "C" int SACCADE_KERNEL(winograd_conv2d_size)(saccade_winograd_conv2d* a) {
   const bool wide = a->products == SACCADE_FLOAT;
-  const int64_t in = wide ? padded_in<float>(a->in) : padded_in<BFloat16>(a->in);
-  a->packed_count = POSITIONS * in * padded(a->out);
+  const int64_t in = wide ? padded_row<float>(a->in) : padded_row<BFloat16>(a->in);
+  a->packed_count = POSITIONS * in * padded_columns(a->out);
   return 0;
 }
 
 extern "C" int SACCADE_KERNEL(winograd_conv2d_pack)(const saccade_winograd_conv2d* a) {
   if (!saccade_winograd_conv2d_is_sound(a)) return -1;
-  a->products == SACCADE_FLOAT ? pack<float>(*a) : pack<BFloat16>(*a);
+  for (int64_t c = 0; c < a->in; c += RANGE) {
+    a->products == SACCADE_FLOAT ? pack<float>(*a, c) : pack<BFloat16>(*a, c);
+  }
   return 0;
 }
 
@@ -298,10 +245,12 @@ extern "C" int SACCADE_KERNEL(winograd_conv2d_forward)(const saccade_winograd_co
   if (a->products == SACCADE_BFLOAT16 && !has_bfloat16_products()) return -3;
   return with_map_type(a->type, [&](auto stored) {
     using S = decltype(stored);
-    if (a->products == SACCADE_FLOAT) {
-      Convolution<S, float>(*a).run();
-    } else {
-      Convolution<S, BFloat16>(*a).run();
+    for (int64_t c = 0; c < a->in; c += RANGE) {
+      if (a->products == SACCADE_FLOAT) {
+        Convolution<S, float>(*a, c).run();
+      } else {
+        Convolution<S, BFloat16>(*a, c).run();
+      }
     }
     return 0;
   });

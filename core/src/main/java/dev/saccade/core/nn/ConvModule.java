@@ -1,9 +1,11 @@
 package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.ops.Functional;
+import dev.saccade.core.ops.Tensors;
 
 import java.util.Optional;
 import java.util.function.IntFunction;
@@ -111,24 +113,41 @@ public final class ConvModule extends Layer {
 
     /**
      * Returns the output for {@code count} maps {@code [N, C_i, H, W]}, as if concatenated along
-     * channels. Frees each map before calling {@code maps} for the next.
+     * channels. Frees the maps. Unfused, convolves each map before it calls {@code maps} for the
+     * next, which saves memory.
      */
     public NDArray forwardConcat(int count, IntFunction<NDArray> maps) {
-        NDArray sum = null;
-        long channels = 0;
-        for (int i = 0; i < count; i++) {
-            try (NDArray x = maps.apply(i)) {
-                NDArray y = conv.forward(x, channels);
+        NDArray first = maps.apply(0);
+        if (!isFused(first)) {
+            return finish(convolveEach(first, count, maps));
+        }
+        NDList all = new NDList(first);
+        for (int i = 1; i < count; i++) {
+            all.add(maps.apply(i));
+        }
+        NDArray x = Tensors.concat(all, 1);
+        if (count > 1) {
+            all.close();
+        }
+        try (x) {
+            return conv.forwardFused(x, Optional.empty(), relu);
+        }
+    }
+
+    private NDArray convolveEach(NDArray first, int count, IntFunction<NDArray> maps) {
+        NDArray sum;
+        long channels;
+        try (first) {
+            sum = conv.forward(first, 0);
+            channels = first.getShape().get(1);
+        }
+        for (int i = 1; i < count; i++) {
+            try (NDArray x = maps.apply(i);
+                    NDArray y = conv.forward(x, channels)) {
                 channels += x.getShape().get(1);
-                if (sum == null) {
-                    sum = y;
-                } else {
-                    try (y) {
-                        sum.addi(y);
-                    }
-                }
+                sum.addi(y);
             }
         }
-        return finish(sum);
+        return sum;
     }
 }

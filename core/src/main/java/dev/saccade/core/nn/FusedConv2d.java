@@ -33,17 +33,33 @@ import java.util.stream.Stream;
  * also adds the bias and a residual and applies ReLU.
  *
  * <p>3x3 convolutions with stride 1 use Winograd's algorithm, with a quarter of the
- * multiplications, unless the output is tiny. Others use oneDNN in the current {@link Autocast}
- * precision or, if quantized, 8-bit products. Winograd products are float32, also if the maps are
- * bfloat16, or bfloat16 if quantized.
+ * multiplications, unless the output is tiny. Their products are float32, also if the maps are
+ * bfloat16, or bfloat16 if quantized. Others are computed directly, in the current {@link Autocast}
+ * precision or, if quantized, with 8-bit products. Grouped convolutions, and float32 convolutions
+ * without residual, use oneDNN.
  */
 final class FusedConv2d implements AutoCloseable {
 
+    /** PyTorch's numbers of data types. */
+    static final int INT8 = 1;
+
+    private static final int FLOAT32 = 6;
+    private static final int BFLOAT16 = 15;
+
     private enum Algorithm {
-        ONEDNN,
-        WINOGRAD_FLOAT32,
-        WINOGRAD_BFLOAT16,
-        INT8
+        ONEDNN(FLOAT32),
+        WINOGRAD_FLOAT32(FLOAT32),
+        WINOGRAD_BFLOAT16(BFLOAT16),
+        DIRECT_FLOAT32(FLOAT32),
+        DIRECT_BFLOAT16(BFLOAT16),
+        DIRECT_INT8(INT8);
+
+        /** Type of the products; with oneDNN, that of the maps. */
+        private final int products;
+
+        Algorithm(int products) {
+            this.products = products;
+        }
     }
 
     /**
@@ -51,11 +67,6 @@ final class FusedConv2d implements AutoCloseable {
      * them.
      */
     private static final int MIN_CHANNELS = 16;
-
-    /** PyTorch's numbers of data types. */
-    private static final int FLOAT32 = 6;
-
-    private static final int BFLOAT16 = 15;
 
     /** Output pixels along a side of a tile of Winograd's algorithm. */
     private static final int TILE = 4;
@@ -70,15 +81,18 @@ final class FusedConv2d implements AutoCloseable {
                             Kernels.number("instruction_set") == 512
                                     || Kernels.number("has_products", BFLOAT16) > 0);
 
+    private static final Supplier<Boolean> HAS_BFLOAT16_PRODUCTS =
+            Suppliers.memoize(() -> Kernels.number("has_direct_products", BFLOAT16) > 0);
+
     private static final ScriptTemplate PACK_ONEDNN = read("pack_onednn");
     private static final ScriptTemplate PACK_WINOGRAD = read("pack_winograd");
-    private static final ScriptTemplate PACK_INT8 = read("pack_int8");
+    private static final ScriptTemplate PACK_DIRECT = read("pack_direct");
     private static final ScriptTemplate ONEDNN = read("onednn");
     private static final ScriptTemplate ONEDNN_ADD = read("onednn_add");
     private static final ScriptTemplate WINOGRAD = read("winograd");
     private static final ScriptTemplate WINOGRAD_ADD = read("winograd_add");
-    private static final ScriptTemplate INT8 = read("int8");
-    private static final ScriptTemplate INT8_ADD = read("int8_add");
+    private static final ScriptTemplate DIRECT = read("direct");
+    private static final ScriptTemplate DIRECT_ADD = read("direct_add");
 
     private final Geometry geometry;
     private final boolean quantized;
@@ -129,14 +143,21 @@ final class FusedConv2d implements AutoCloseable {
     }
 
     /** Returns the algorithm for outputs {@code [N, out, h, w]} of this size. */
-    private Algorithm algorithm(Shape y) {
+    private Algorithm algorithm(Shape y, Precision precision, boolean adds) {
         boolean isSmall = quantized && Quantization.isFast();
-        if (isWinograd(geometry)) {
-            return tiles(y) < MIN_TILES
-                    ? Algorithm.ONEDNN
-                    : isSmall ? Algorithm.WINOGRAD_BFLOAT16 : Algorithm.WINOGRAD_FLOAT32;
+        if (isWinograd(geometry) && tiles(y) >= MIN_TILES) {
+            return isSmall ? Algorithm.WINOGRAD_BFLOAT16 : Algorithm.WINOGRAD_FLOAT32;
         }
-        return isSmall && isDense(geometry) ? Algorithm.INT8 : Algorithm.ONEDNN;
+        if (!isDense(geometry)) {
+            return Algorithm.ONEDNN;
+        }
+        if (isSmall && !isWinograd(geometry)) {
+            return Algorithm.DIRECT_INT8;
+        }
+        if (precision == Precision.BFLOAT16) {
+            return HAS_BFLOAT16_PRODUCTS.get() ? Algorithm.DIRECT_BFLOAT16 : Algorithm.ONEDNN;
+        }
+        return adds ? Algorithm.DIRECT_FLOAT32 : Algorithm.ONEDNN;
     }
 
     private static long tiles(Shape y) {
@@ -184,7 +205,12 @@ final class FusedConv2d implements AutoCloseable {
             return relu ? Functional.reluInPlace(sum) : sum;
         }
         Precision precision = Autocast.precision(x.getDevice());
-        Call call = new Call(algorithm(result), precision, residual.isPresent(), relu);
+        Call call =
+                new Call(
+                        algorithm(result, precision, residual.isPresent()),
+                        precision,
+                        residual.isPresent(),
+                        relu);
         Script script = scripts.computeIfAbsent(call, this::script);
         NDList arrays = packed(call.weights());
         Stream<NDArray> inputs = Streams.concat(Stream.of(x), arrays.stream(), residual.stream());
@@ -207,8 +233,8 @@ final class FusedConv2d implements AutoCloseable {
                                                 "activation",
                                                 call.relu ? "\"relu\"" : none)));
             }
-            case INT8 ->
-                    (call.adds ? INT8_ADD : INT8)
+            case DIRECT_FLOAT32, DIRECT_BFLOAT16, DIRECT_INT8 ->
+                    (call.adds ? DIRECT_ADD : DIRECT)
                             .with(
                                     Map.of(
                                             "type", type,
@@ -257,11 +283,10 @@ final class FusedConv2d implements AutoCloseable {
                     PACK_ONEDNN
                             .with(with(geometryConstants(), Map.of("type", type(key.precision))))
                             .runAll(weight);
-            case INT8 -> PACK_INT8.with(Map.of()).runAll(weight);
-            case WINOGRAD_FLOAT32 ->
-                    PACK_WINOGRAD.with(Map.of("products", type(Precision.FLOAT32))).runAll(weight);
-            case WINOGRAD_BFLOAT16 ->
-                    PACK_WINOGRAD.with(Map.of("products", type(Precision.BFLOAT16))).runAll(weight);
+            case DIRECT_FLOAT32, DIRECT_BFLOAT16, DIRECT_INT8 ->
+                    PACK_DIRECT.with(Map.of("products", key.algorithm.products)).runAll(weight);
+            case WINOGRAD_FLOAT32, WINOGRAD_BFLOAT16 ->
+                    PACK_WINOGRAD.with(Map.of("products", key.algorithm.products)).runAll(weight);
         };
     }
 

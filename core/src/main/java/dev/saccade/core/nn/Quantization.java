@@ -28,7 +28,7 @@ import java.util.function.Supplier;
 public final class Quantization {
 
     private static final Supplier<Boolean> HAS_PRODUCTS =
-            Suppliers.memoize(() -> Kernels.number("has_int8_products") > 0);
+            Suppliers.memoize(() -> Kernels.number("has_direct_products", FusedConv2d.INT8) > 0);
 
     private static final ThreadLocal<Quantization> MEASURING = new ThreadLocal<>();
 

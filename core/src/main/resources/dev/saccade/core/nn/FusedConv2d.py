@@ -7,8 +7,8 @@ def pack_winograd(weight: Tensor) -> Tensor:
     return ops.saccade.winograd_weights(weight, {products})
 
 
-def pack_int8(weight: Tensor) -> Tuple[Tensor, Tensor]:
-    return ops.saccade.int8_weights(weight)
+def pack_direct(weight: Tensor) -> Tuple[Tensor, Tensor]:
+    return ops.saccade.direct_weights(weight, {products})
 
 
 def onednn(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -36,13 +36,13 @@ def winograd_add(x: Tensor, weight: Tensor, bias: Tensor, residual: Tensor) -> T
         torch.to(x, {type}), weight, bias, torch.to(residual, {type}), {out}, {padding}, {relu})
 
 
-def int8(x: Tensor, weight: Tensor, scales: Tensor, bias: Tensor) -> Tensor:
-    return ops.saccade.int8_conv2d(
+def direct(x: Tensor, weight: Tensor, scales: Tensor, bias: Tensor) -> Tensor:
+    return ops.saccade.direct_conv2d(
         torch.to(x, {type}), weight, scales, bias, None, {kernel}, {stride}, {padding}, {dilation},
         {relu})
 
 
-def int8_add(x: Tensor, weight: Tensor, scales: Tensor, bias: Tensor, residual: Tensor) -> Tensor:
-    return ops.saccade.int8_conv2d(
+def direct_add(x: Tensor, weight: Tensor, scales: Tensor, bias: Tensor, residual: Tensor) -> Tensor:
+    return ops.saccade.direct_conv2d(
         torch.to(x, {type}), weight, scales, bias, torch.to(residual, {type}), {kernel}, {stride},
         {padding}, {dilation}, {relu})

@@ -43,8 +43,8 @@ class OperatorCaseTest {
     private static final double TOLERANCE = 1e-4;
 
     /**
-     * Compared with portable operators in OptimizerTest, MaskCropTest, MaskPasteTest and
-     * FusedConv2dTest, or, like the tracer, without a portable version.
+     * Compared with portable operators in OptimizerTest, MaskCropTest, MaskPasteTest,
+     * BilinearResizeTest and FusedConv2dTest, or, like the tracer, without a portable version.
      */
     private static final Set<String> APART =
             Set.of(
@@ -53,8 +53,9 @@ class OperatorCaseTest {
                     "mask_targets",
                     "paste_masks",
                     "trace",
+                    "bilinear_resize",
                     "winograd_conv2d",
-                    "int8_conv2d");
+                    "direct_conv2d");
 
     static List<OperatorCase> cases() {
         return OperatorCase.all(1);

@@ -10,6 +10,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.NoGrad;
 
 import org.junit.jupiter.api.Test;
 
@@ -41,6 +42,29 @@ class ConvModuleTest {
                 assertArrayEquals(joined.get(0), apart.get(0), 1e-4f);
                 assertArrayEquals(joined.get(1), apart.get(1), 1e-4f);
             }
+        }
+    }
+
+    @Test
+    void fusedForwardConcatEqualsConcatenation() {
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            ConvModule module =
+                    ConvModule.relu(new Geometry(48, 20, 3).padding(1), WeightInit.normal(1));
+            module.initialize(manager, 1);
+            module.fuse();
+            NDArray first = manager.randomNormal(new Shape(1, 16, 12, 13));
+            NDArray second = manager.randomNormal(new Shape(1, 32, 12, 13));
+            NDList maps = new NDList(first, second);
+            assertArrayEquals(
+                    NoGrad.call(() -> module.apply(Tensors.concat(maps, 1))).toFloatArray(),
+                    NoGrad.call(() -> module.forwardConcat(2, i -> maps.get(i).duplicate()))
+                            .toFloatArray(),
+                    1e-4f);
+            assertArrayEquals(
+                    NoGrad.call(() -> module.forwardConcat(1, i -> Tensors.concat(maps, 1)))
+                            .toFloatArray(),
+                    NoGrad.call(() -> module.apply(Tensors.concat(maps, 1))).toFloatArray(),
+                    1e-4f);
         }
     }
 

@@ -57,6 +57,7 @@ class FusedConv2dTest {
                 new Geometry(33, 37, 3).padding(1),
                 new Geometry(16, 300, 3),
                 new Geometry(17, 16, 3).padding(2),
+                new Geometry(1037, 18, 3).padding(1),
                 new Geometry(32, 32, 3).padding(2).dilation(2),
                 new Geometry(32, 48, 3).padding(1).stride(2),
                 new Geometry(3, 20, 7).padding(3).stride(2),

@@ -10,7 +10,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.vision.BilinearResize;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 
@@ -24,19 +24,9 @@ import java.util.List;
 public final class MeanScoreMap implements AutoCloseable {
 
     /** Scores per tile and augmentation; a few float buffers of this size fit into cache. */
-    private static final int TILE = 1 << 19;
+    private static final int TILE = 1 << 21;
 
     private static final int ROWS = 64;
-
-    /** Writes the first class with the highest score as two bytes, low byte first. */
-    private static final Script BEST =
-            Script.compile(
-                    "(scores: Tensor, labels: Tensor) -> Tensor",
-                    """
-                    best, index = torch.max(scores, 2)
-                    bytes = [torch.bitwise_and(index, 255), torch.__rshift__(index, 8)]
-                    return torch.copy_(labels, torch.stack(bytes, 2))
-                    """);
 
     private final List<ScoreMap> maps;
     private final Size size;
@@ -95,9 +85,14 @@ public final class MeanScoreMap implements AutoCloseable {
     }
 
     private void label(Tile part, NDArray labels) {
-        try (NDArray scores = comparable(part);
-                NDArray place = labels.get(part.index())) {
-            BEST.run(scores, place).close();
+        try (NDArray place = labels.get(part.index())) {
+            if (maps.size() == 1) {
+                maps.get(0).labels().accept(part, place);
+            } else {
+                try (NDArray probabilities = probabilities(part)) {
+                    BilinearResize.labels(probabilities, place);
+                }
+            }
         }
     }
 
@@ -105,11 +100,6 @@ public final class MeanScoreMap implements AutoCloseable {
         short[] labels = new short[Math.toIntExact(size.area())];
         Tensors.readBytes(bytes).order(ByteOrder.LITTLE_ENDIAN).asShortBuffer().get(labels);
         return labels;
-    }
-
-    /** Returns scores in which classes have the same order as in the probabilities. */
-    private NDArray comparable(Tile part) {
-        return maps.size() == 1 ? maps.get(0).part(part) : probabilities(part);
     }
 
     @Override

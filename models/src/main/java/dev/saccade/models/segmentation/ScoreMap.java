@@ -8,6 +8,7 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.vision.BilinearResize;
 import dev.saccade.core.structures.Size;
 
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
@@ -15,11 +16,34 @@ import java.util.function.Function;
  *
  * @param manager owner of the source arrays
  * @param tiles computes the scores of a tile, {@code [height, width, K]}
+ * @param labels writes the class with the highest score of each pixel of a tile, the first on ties,
+ *     to {@code [height, width, 2]} bytes, low byte first
  * @param free closes the source arrays
  */
 public record ScoreMap(
-        Size size, int numClasses, NDManager manager, Function<Tile, NDArray> tiles, Runnable free)
+        Size size,
+        int numClasses,
+        NDManager manager,
+        Function<Tile, NDArray> tiles,
+        BiConsumer<Tile, NDArray> labels,
+        Runnable free)
         implements AutoCloseable {
+
+    /** Creates a map that computes labels from scores. */
+    ScoreMap(
+            Size size,
+            int numClasses,
+            NDManager manager,
+            Function<Tile, NDArray> tiles,
+            Runnable free) {
+        this(size, numClasses, manager, tiles, (tile, to) -> label(tiles.apply(tile), to), free);
+    }
+
+    private static void label(NDArray scores, NDArray to) {
+        try (scores) {
+            BilinearResize.labels(scores, to);
+        }
+    }
 
     /** Returns logits {@code [1, K, h, w]} as a score map. Closes the input. */
     static ScoreMap of(NDArray logits) {
@@ -43,15 +67,32 @@ public record ScoreMap(
             return this;
         }
         BilinearResize resize = new BilinearResize(size, to, alignCorners);
-        return new ScoreMap(to, numClasses, manager, tile -> resized(resize, tile), free);
+        return new ScoreMap(
+                to,
+                numClasses,
+                manager,
+                tile -> resized(resize, tile, BilinearResize::part),
+                (tile, labels) ->
+                        resized(
+                                resize,
+                                tile,
+                                (x, rows, columns) -> {
+                                    BilinearResize.labels(x, rows, columns, labels);
+                                    return labels;
+                                }),
+                free);
     }
 
-    private NDArray resized(BilinearResize resize, Tile tile) {
+    private interface Resizing {
+        NDArray apply(NDArray x, BilinearResize.Band rows, BilinearResize.Band columns);
+    }
+
+    private NDArray resized(BilinearResize resize, Tile tile, Resizing resizing) {
         BilinearResize.Band rows = resize.rows(tile.top(), tile.bottom());
         BilinearResize.Band columns = resize.columns(tile.left(), tile.right());
         Tile origin = new Tile(rows.first(), rows.last(), columns.first(), columns.last());
         try (NDArray x = part(origin)) {
-            return BilinearResize.part(x, rows, columns);
+            return resizing.apply(x, rows, columns);
         }
     }
 

@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.structures.Size;
@@ -20,20 +21,36 @@ import java.util.Map;
 public record BilinearResize(Size from, Size to, boolean alignCorners) {
 
     /**
-     * Interpolation weights of output rows or columns.
+     * Positions of output rows or columns in the input.
      *
      * @param first first input row or column
      * @param last end of the input rows or columns (exclusive)
-     * @param weights {@code [output rows or columns, last - first]}
+     * @param positions positions relative to {@code first}, from 0 to {@code last - first - 1}
      */
     @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
-    public record Band(int first, int last, float[] weights) {
+    public record Band(int first, int last, float[] positions) {
 
-        /** Returns the weights on the device of another array. */
+        /** Returns the positions on the device of another array. */
+        NDArray positions(NDArray like) {
+            return Tensors.of(like.getManager(), positions, new Shape(positions.length));
+        }
+
+        /**
+         * Returns the interpolation weights, {@code [positions, last - first]}, on the device of
+         * another array.
+         */
         public NDArray weights(NDArray like) {
-            int rows = last - first;
-            Shape shape = new Shape(weights.length / rows, rows);
-            return Tensors.of(like.getManager(), weights, shape);
+            int cells = last - first;
+            float[] weights = new float[positions.length * cells];
+            for (int i = 0; i < positions.length; i++) {
+                int low = (int) positions[i];
+                float far = positions[i] - low;
+                weights[i * cells + low] = 1 - far;
+                if (far > 0) {
+                    weights[i * cells + low + 1] = far;
+                }
+            }
+            return Tensors.of(like.getManager(), weights, new Shape(positions.length, cells));
         }
     }
 
@@ -68,6 +85,26 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
                     wide = torch.reshape(torch.bmm(mixers, x), [h, -1])
                     size = [torch.size(rows, 0), torch.size(columns, 0), torch.size(x, 2)]
                     return torch.reshape(torch.mm(rows, wide), size)
+                    """);
+
+    private static final ScriptTemplate FUSED_PART =
+            ScriptTemplate.of(
+                    "(x: Tensor, rows: Tensor, columns: Tensor) -> Tensor",
+                    "return ops.saccade.bilinear_resize(torch.contiguous(x), rows, columns)");
+
+    private static final ScriptTemplate FUSED_LABELS =
+            ScriptTemplate.of(
+                    "(x: Tensor, rows: Tensor, columns: Tensor, labels: Tensor) -> Tensor",
+                    "return ops.saccade.bilinear_labels(torch.contiguous(x), rows, columns, labels)");
+
+    /** Writes the first channel with the largest value as two bytes, low byte first. */
+    private static final Script LABELS =
+            Script.compile(
+                    "(x: Tensor, labels: Tensor) -> Tensor",
+                    """
+                    best, index = torch.max(x, 2)
+                    bytes = [torch.bitwise_and(index, 255), torch.__rshift__(index, 8)]
+                    return torch.copy_(labels, torch.stack(bytes, 2))
                     """);
 
     public BilinearResize {
@@ -107,10 +144,35 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
      * @return {@code [output rows, output columns, K]}
      */
     public static NDArray part(NDArray x, Band rows, Band columns) {
-        try (NDArray rowWeights = rows.weights(x);
-                NDArray columnWeights = columns.weights(x)) {
-            return Autocast.off(() -> PART.run(x, rowWeights, columnWeights));
+        boolean isFused = Kernels.isFusedForFloat32OnCpu(x);
+        try (NDArray y = isFused ? rows.positions(x) : rows.weights(x);
+                NDArray across = isFused ? columns.positions(x) : columns.weights(x)) {
+            return Autocast.off(
+                    () -> (isFused ? FUSED_PART.with(Map.of()) : PART).run(x, y, across));
         }
+    }
+
+    /**
+     * Writes the first channel with the largest value for each pixel of {@link #part}.
+     *
+     * @param labels {@code [output rows, output columns, 2]} bytes, low byte first
+     */
+    public static void labels(NDArray x, Band rows, Band columns, NDArray labels) {
+        if (!Kernels.isFusedForFloat32OnCpu(x)) {
+            try (NDArray part = part(x, rows, columns)) {
+                labels(part, labels);
+            }
+            return;
+        }
+        try (NDArray y = rows.positions(x);
+                NDArray across = columns.positions(x)) {
+            FUSED_LABELS.with(Map.of()).run(x, y, across, labels).close();
+        }
+    }
+
+    /** Writes the first channel with the largest value for each pixel of {@code [H, W, K]}. */
+    public static void labels(NDArray x, NDArray labels) {
+        LABELS.run(x, labels).close();
     }
 
     private Band band(int cells, int pixels, int start, int end) {
@@ -122,19 +184,11 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
                 pixels);
         int first = (int) position(cells, pixels, start);
         int last = Math.min((int) position(cells, pixels, end - 1) + 2, cells);
-        float[] weights = new float[(end - start) * (last - first)];
+        float[] positions = new float[end - start];
         for (int i = start; i < end; i++) {
-            float position = position(cells, pixels, i);
-            int low = (int) position;
-            int at = (i - start) * (last - first) + low - first;
-            if (low == cells - 1) {
-                weights[at] = 1;
-            } else {
-                weights[at + 1] = position - low;
-                weights[at] = 1 - weights[at + 1];
-            }
+            positions[i - start] = Math.min(position(cells, pixels, i), cells - 1) - first;
         }
-        return new Band(first, last, weights);
+        return new Band(first, last, positions);
     }
 
     /** Returns the position of an output pixel in input cells. */

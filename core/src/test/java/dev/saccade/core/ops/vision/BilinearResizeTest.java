@@ -8,12 +8,17 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.script.OperatorLibrary;
 import dev.saccade.core.structures.Size;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 class BilinearResizeTest {
 
@@ -54,19 +59,61 @@ class BilinearResizeTest {
             assertArrayEquals(wide.toFloatArray(), same.toFloatArray(), 2e-6f);
             NDArray expected = manager.create(whole, new Shape(height, width, classes));
             for (int step : new int[] {1, 3, height + width}) {
-                for (int top = 0; top < height; top += step) {
-                    for (int left = 0; left < width; left += step) {
+                for (int t = 0; t < height; t += step) {
+                    for (int l = 0; l < width; l += step) {
+                        int top = t;
+                        int left = l;
                         int bottom = Math.min(top + step, height);
                         int right = Math.min(left + step, width);
                         String place = top + ":" + bottom + ", " + left + ":" + right;
-                        assertArrayEquals(
-                                expected.get(place).toFloatArray(),
-                                part(resize, tokens, top, bottom, left, right).toFloatArray(),
-                                2e-6f);
+                        Supplier<float[]> found =
+                                () -> part(resize, tokens, top, bottom, left, right).toFloatArray();
+                        float[] values = expected.get(place).toFloatArray();
+                        assertArrayEquals(values, found.get(), 2e-6f);
+                        assertArrayEquals(values, OperatorLibrary.callPortable(found), 2e-6f);
                     }
                 }
             }
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 5, 16, 150, 300})
+    void labelsAreTheFirstLargestChannels(int classes) {
+        BilinearResize resize = new BilinearResize(new Size(6, 7), new Size(23, 19), false);
+        BilinearResize.Band rows = resize.rows(4, 21);
+        BilinearResize.Band columns = resize.columns(2, 19);
+        NDArray x =
+                manager.randomNormal(
+                        0,
+                        1,
+                        new Shape(
+                                rows.last() - rows.first(),
+                                columns.last() - columns.first(),
+                                classes),
+                        DataType.FLOAT32);
+        int[] expected = labels(x, rows, columns);
+        assertArrayEquals(
+                BilinearResize.part(x, rows, columns)
+                        .argMax(2)
+                        .toType(DataType.INT32, true)
+                        .toIntArray(),
+                expected);
+        assertArrayEquals(OperatorLibrary.callPortable(() -> labels(x, rows, columns)), expected);
+        NDArray zeros = x.zerosLike();
+        assertArrayEquals(new int[17 * 17], labels(zeros, rows, columns));
+        assertArrayEquals(new int[17 * 17], labels(zeros.add(Float.NaN), rows, columns));
+    }
+
+    /** Returns the labels, written into the middle of a larger map. */
+    private int[] labels(NDArray x, BilinearResize.Band rows, BilinearResize.Band columns) {
+        NDArray map = manager.zeros(new Shape(23, 19, 2), DataType.UINT8);
+        NDArray place = map.get("4:21, 2:19");
+        BilinearResize.labels(x, rows, columns, place);
+        int[] bytes = place.toType(DataType.INT32, true).toIntArray();
+        return IntStream.range(0, 17 * 17)
+                .map(i -> bytes[2 * i] + 256 * bytes[2 * i + 1])
+                .toArray();
     }
 
     private static NDArray part(

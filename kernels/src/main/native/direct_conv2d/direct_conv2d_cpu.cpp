@@ -1,0 +1,270 @@
+// A thread gathers the inputs of a block of output pixels as rows and multiplies them by the packed
+// weights. With 8-bit products, it quantizes each row first.
+
+#include <omp.h>
+
+#include "direct_conv2d/direct_conv2d.h"
+
+#include "common/products.h"
+
+namespace {
+
+constexpr int L = LANES<float>;
+constexpr int PIXELS = 4 * R;  // pixels of a block
+constexpr int ITEMS = 3;       // least work items per thread
+constexpr int MAX_WEIGHT = 127, MAX_INPUT = 255;
+
+bool has_products(saccade_products products) {
+  return products == SACCADE_FLOAT_PRODUCTS ||
+         (has_bfloat16_products() &&
+          (products == SACCADE_BFLOAT16_PRODUCTS || has_int8_products()));
+}
+
+// Calls f with a value of the type of the weights.
+template <class F>
+void with_products(saccade_products products, F f) {
+  if (products == SACCADE_FLOAT_PRODUCTS) {
+    f(float{});
+  } else if (products == SACCADE_BFLOAT16_PRODUCTS) {
+    f(BFloat16{});
+  } else {
+    f(int8_t{});
+  }
+}
+
+int64_t cells_of(const saccade_direct_conv2d& a) { return a.kernel * a.kernel * a.in; }
+
+// Packs weights as rows of [kernel, kernel, in].
+template <class P>
+void pack(const saccade_direct_conv2d& a) {
+  const int64_t area = a.kernel * a.kernel, out = padded_columns(a.out), cells = cells_of(a);
+  const int64_t row = padded_row<P>(cells);
+  P* to = static_cast<P*>(a.packed);
+#pragma omp parallel for schedule(static)
+  for (int64_t k = 0; k < out; k++) {
+    const float* from = a.weight + std::min(k, a.out - 1) * cells;
+    const auto weight = [&](int64_t i) {
+      return k < a.out && i < cells ? from[i % a.in * area + i / a.in] : 0;
+    };
+    if constexpr (std::is_same_v<P, int8_t>) {
+      float largest = 0;
+      for (int64_t i = 0; i < cells; i++) largest = std::max(largest, std::abs(weight(i)));
+      const float scale = largest / MAX_WEIGHT;
+      int64_t sum = 0;
+      for (int64_t i = 0; i < row; i++) {
+        const float value = scale > 0 ? weight(i) / scale : 0;
+        const int8_t rounded = static_cast<int8_t>(std::nearbyint(value));
+        to[packed_place<P>(row, a.out, k, i)] = rounded;
+        sum += rounded;
+      }
+      a.scales[k] = scale;
+      a.scales[out + k] = scale * static_cast<float>(sum);
+    } else {
+      for (int64_t i = 0; i < row; i++) narrow(weight(i), to[packed_place<P>(row, a.out, k, i)]);
+    }
+  }
+}
+
+#if defined(__AVX512F__)
+// Rounds to the nearest integer, ties to even, and stores 8 bits of each.
+inline void store_bytes(Floats v, uint8_t* to) {
+  const __m512i rounded = _mm512_maskz_cvtps_epi32(0xFFFF, v);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_maskz_cvtusepi32_epi8(0xFFFF, rounded));
+}
+#else
+inline void store_bytes(Floats, uint8_t*) {}
+#endif
+
+// Maps values to 0 to 255; the range is the least value and the step.
+template <class S>
+void quantize(const S* from, int64_t count, uint8_t* to, float* range) {
+  const Floats first = broadcast(widen(from[0]));
+  Floats low = first, high = first, invalid = {};
+  by_vectors<float, 1>(count, [&](auto, auto whole, int64_t c) {
+    if constexpr (whole) {
+      const Floats v = take<true>(from + c, L);
+      low = v < low ? v : low;
+      high = v > high ? v : high;
+      invalid += v * 0.f;
+    } else {
+      for (int64_t i = c; i < count; i++) {
+        low = min<float>(low, broadcast(widen(from[i])));
+        high = max<float>(high, broadcast(widen(from[i])));
+        invalid += broadcast(widen(from[i])) * 0.f;
+      }
+    }
+  });
+  // NaN if any input is NaN or infinite: then so are all outputs of the pixel.
+  const float least = -largest<float>(-low) + sum<float>(invalid), most = largest<float>(high);
+  const float step = (most - least) / MAX_INPUT;
+  const float factor = step > 0 ? 1 / step : 0;
+  range[0] = least;
+  range[1] = step;
+  by_vectors<float, 1>(count, [&](auto, auto whole, int64_t c) {
+    const Floats v = (take<whole>(from + c, count - c) - least) * factor;
+    if constexpr (whole) {
+      store_bytes(v, to + c);
+    } else {
+      uint8_t bytes[L];
+      store_bytes(v, bytes);
+      std::copy(bytes, bytes + (count - c), to + c);
+    }
+  });
+}
+
+// A convolution of maps of type S with weights of type P.
+template <class S, class P>
+class Convolution {
+  static constexpr bool IS_INT8 = std::is_same_v<P, int8_t>;
+  typedef std::conditional_t<IS_INT8, uint8_t, P> Input;
+  typedef std::conditional_t<IS_INT8, int32_t, float> Sum;
+
+ public:
+  explicit Convolution(const saccade_direct_conv2d& arguments)
+      : a(arguments),
+        cells(cells_of(a)),
+        row(padded_row<P>(cells)),
+        out(padded_columns(a.out)),
+        pixels(a.n * a.out_h * a.out_w) {}
+
+  // Threads share blocks of pixels; if these are few, also ranges of output channels.
+  void run() const {
+    const int64_t blocks = ceil_div(pixels, PIXELS), widths = ceil_div(out, WIDTH);
+    const int64_t wanted = ceil_div(ITEMS * omp_get_max_threads(), blocks);
+    const int64_t parts = std::min(widths, wanted);
+#pragma omp parallel
+    {
+      const Buffer<S> gathered(row);
+      const Buffer<S> zeros(a.in);
+      const Buffer<Input> buffer(PIXELS * row);
+      const Buffer<float> ranges(PIXELS * 2);
+      const Buffer<Sum> sums(R * WIDTH);
+#pragma omp for schedule(dynamic)
+      for (int64_t item = 0; item < blocks * parts; item++) {
+        const int64_t first = item / parts * PIXELS, part = item % parts;
+        const int64_t count = std::min<int64_t>(PIXELS, pixels - first);
+        const Input* rows = in_place(first, count);
+        if (rows == nullptr) {
+          rows = buffer;
+          for (int64_t i = 0; i < count; i++) {
+            fill(gather(first + i, zeros, gathered), buffer + i * row, ranges + 2 * i);
+          }
+        }
+        const int64_t end = std::min((part + 1) * widths / parts * WIDTH, out);
+        for (int64_t k = part * widths / parts * WIDTH; k < end; k += WIDTH) {
+          const int vectors = std::min<int64_t>(V, (out - k) / L);
+          const P* weights = static_cast<const P*>(a.packed) + k * row;
+          for (int64_t i = 0; i < count; i += R) {
+            vectors == V ? multiply<V>(row, rows + i * row, weights, sums)
+                         : multiply<1>(row, rows + i * row, weights, sums);
+            const int64_t rest = std::min<int64_t>(R, count - i);
+            for (int v = 0; v < vectors; v++) {
+              write(first + i, rest, k + v * L, ranges + 2 * i, sums + v * L);
+            }
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  // Returns the inputs of output pixels if these are rows of x, or null.
+  const Input* in_place(int64_t first, int64_t count) const {
+    const bool rows = std::is_same_v<S, Input> && a.kernel == 1 && a.stride == 1 &&
+                      a.padding == 0 && row == a.in && first + ceil_div(count, R) * R <= pixels;
+    return rows ? static_cast<const Input*>(a.x) + first * row : nullptr;
+  }
+
+  // Returns the inputs of an output pixel, [kernel, kernel, in]; copies them unless kernel is 1.
+  const S* gather(int64_t pixel, const S* zeros, S* to) const {
+    const int64_t image = pixel / (a.out_h * a.out_w);
+    const int64_t top = pixel / a.out_w % a.out_h * a.stride - a.padding;
+    const int64_t left = pixel % a.out_w * a.stride - a.padding;
+    const S* x = static_cast<const S*>(a.x) + image * a.h * a.w * a.in;
+    for (int64_t i = 0; i < a.kernel; i++) {
+      for (int64_t j = 0; j < a.kernel; j++) {
+        const int64_t h = top + i * a.dilation, w = left + j * a.dilation;
+        const bool inside = h >= 0 && h < a.h && w >= 0 && w < a.w;
+        const S* from = inside ? x + (h * a.w + w) * a.in : zeros;
+        if (a.kernel == 1) return from;
+        memcpy(to + (i * a.kernel + j) * a.in, from, a.in * sizeof(S));
+      }
+    }
+    return to;
+  }
+
+  void fill(const S* from, Input* to, float* range) const {
+    if constexpr (IS_INT8) {
+      quantize(from, cells, to, range);
+    } else if constexpr (std::is_same_v<S, Input>) {
+      memcpy(to, from, cells * sizeof(S));
+    } else {
+      by_vectors<float, 1>(cells, [&](auto, auto whole, int64_t c) {
+        put<whole>(take<whole>(from + c, cells - c), to + c, cells - c);
+      });
+    }
+  }
+
+  // Scales sums, adds bias and add, applies ReLU and writes a vector of channels of some pixels.
+  void write(int64_t pixel, int64_t end, int64_t channel, const float* ranges,
+             const Sum* sums) const {
+    const int64_t count = a.out - channel;
+    const auto finish = [&](auto whole) {
+      const Floats bias = take<whole>(a.bias + channel, count);
+      for (int64_t i = 0; i < end; i++) {
+        const int64_t index = (pixel + i) * a.out + channel;
+        Floats y = scaled(sums + i * WIDTH, channel, ranges + 2 * i) + bias;
+        if (a.add) y += take<whole>(static_cast<const S*>(a.add) + index, count);
+        // A NaN stays NaN.
+        if (a.relu) y = y < Floats{} ? Floats{} : y;
+        S* to = static_cast<S*>(a.y) + index;
+        if constexpr (whole && !std::is_same_v<P, float>) {
+          put_rounded(y, to);
+        } else {
+          put<whole>(y, to, count);
+        }
+      }
+    };
+    count < L ? finish(std::false_type{}) : finish(std::true_type{});
+  }
+
+  Floats scaled(const Sum* sums, int64_t channel, const float* range) const {
+    if constexpr (IS_INT8) {
+      Ints products;
+      memcpy(&products, sums, sizeof products);
+      return __builtin_convertvector(products, Floats) * (load(a.scales + channel) * range[1]) +
+             load(a.scales + out + channel) * range[0];
+    } else {
+      return load(sums);
+    }
+  }
+
+  const saccade_direct_conv2d& a;
+  const int64_t cells, row, out, pixels;
+};
+
+}  // namespace
+
+extern "C" int SACCADE_KERNEL(direct_conv2d_size)(saccade_direct_conv2d* a) {
+  with_products(a->products, [&](auto weight) {
+    a->packed_count = padded_row<decltype(weight)>(cells_of(*a)) * padded_columns(a->out);
+  });
+  a->scale_count = a->products == SACCADE_INT8_PRODUCTS ? 2 * padded_columns(a->out) : 0;
+  return has_products(a->products) ? 0 : -2;
+}
+
+extern "C" int SACCADE_KERNEL(direct_conv2d_pack)(const saccade_direct_conv2d* a) {
+  if (!saccade_direct_conv2d_is_sound(a)) return -1;
+  with_products(a->products, [&](auto weight) { pack<decltype(weight)>(*a); });
+  return 0;
+}
+
+extern "C" int SACCADE_KERNEL(direct_conv2d_forward)(const saccade_direct_conv2d* a) {
+  if (!saccade_direct_conv2d_is_sound(a)) return -1;
+  if (!has_products(a->products)) return -2;
+  with_products(a->products, [&](auto weight) {
+    using P = decltype(weight);
+    a->type == SACCADE_FLOAT ? Convolution<float, P>(*a).run() : Convolution<BFloat16, P>(*a).run();
+  });
+  return 0;
+}
