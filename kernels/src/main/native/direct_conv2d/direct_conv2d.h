@@ -12,12 +12,14 @@ typedef enum {
   SACCADE_INT8_PRODUCTS
 } saccade_products;
 
+typedef enum { SACCADE_NO_ACTIVATION, SACCADE_RELU, SACCADE_GELU } saccade_activation;
+
 typedef struct {
   saccade_type type; /* of x, add and y: float or bfloat16 */
   saccade_products products;
   int64_t n, h, w, in, out, kernel, stride, padding, dilation;
   int64_t out_h, out_w;
-  int relu;
+  saccade_activation activation;
   const void* x;       /* [n, h, w, in] */
   const float* weight; /* [out, in, kernel, kernel] to pack, null otherwise */
   void* packed;        /* weights of the type of the products, packed_count values */

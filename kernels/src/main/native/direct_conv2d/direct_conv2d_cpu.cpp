@@ -6,6 +6,7 @@
 #include "direct_conv2d/direct_conv2d.h"
 
 #include "common/products.h"
+#include "gelu/normal.h"
 
 namespace {
 
@@ -215,8 +216,7 @@ class Convolution {
         const int64_t index = (pixel + i) * a.out + channel;
         Floats y = scaled(sums + i * WIDTH, channel, ranges + 2 * i) + bias;
         if (a.add) y += take<whole>(static_cast<const S*>(a.add) + index, count);
-        // A NaN stays NaN.
-        if (a.relu) y = y < Floats{} ? Floats{} : y;
+        y = activated(y);
         S* to = static_cast<S*>(a.y) + index;
         if constexpr (whole && !std::is_same_v<P, float>) {
           put_rounded(y, to);
@@ -226,6 +226,12 @@ class Convolution {
       }
     };
     count < L ? finish(std::false_type{}) : finish(std::true_type{});
+  }
+
+  // A NaN stays NaN.
+  Floats activated(Floats y) const {
+    if (a.activation == SACCADE_RELU) return y < Floats{} ? Floats{} : y;
+    return a.activation == SACCADE_GELU ? y * normal(y).cumulative : y;
   }
 
   Floats scaled(const Sum* sums, int64_t channel, const float* range) const {

@@ -1,4 +1,4 @@
-// saccade::direct_conv2d for torch: on CPUs, without gradients.
+// saccade::direct_conv2d and saccade::direct_linear for torch: on CPUs, without gradients.
 
 #include "direct_conv2d/direct_conv2d.h"
 
@@ -80,7 +80,7 @@ Tensor direct_conv2d(const Tensor& x, const Tensor& packed, const Tensor& scales
   a.dilation = dilation;
   a.out_h = side(a.h, a);
   a.out_w = side(a.w, a);
-  a.relu = relu;
+  a.activation = relu ? SACCADE_RELU : SACCADE_NO_ACTIVATION;
   TORCH_CHECK(packed.numel() == a.packed_count && scales.numel() == a.scale_count && a.out_h > 0 &&
                   a.out_w > 0,
               "saccade::direct_conv2d: ", packed.numel(), " weights and ", scales.numel(),
@@ -104,6 +104,37 @@ Tensor direct_conv2d(const Tensor& x, const Tensor& packed, const Tensor& scales
   return y;
 }
 
+// Multiplies rows [.., in] by packed weights [out, in, 1, 1], adds the bias and applies GELU if
+// asked.
+Tensor direct_linear(const Tensor& x, const Tensor& packed, const Tensor& scales,
+                     const Tensor& bias, bool gelu) {
+  const at::ScalarType type = x.scalar_type();
+  TORCH_CHECK(x.dim() > 0 && (type == at::kFloat || type == at::kBFloat16) && bias.dim() == 1 &&
+                  bias.scalar_type() == at::kFloat && scales.scalar_type() == at::kFloat,
+              "saccade::direct_linear: x ", x.sizes(), " of ", type, ", bias ", bias.sizes(),
+              " of ", bias.scalar_type(),
+              ", expected [.., in] of Float or BFloat16, [out] of Float");
+  saccade_direct_conv2d a = sizes(x.size(-1), bias.size(0), 1, packed.scalar_type());
+  a.type = type_of(x);
+  a.n = a.h = a.out_h = a.stride = a.dilation = 1;
+  a.w = a.out_w = x.numel() / a.in;
+  a.activation = gelu ? SACCADE_GELU : SACCADE_NO_ACTIVATION;
+  TORCH_CHECK(packed.numel() == a.packed_count && scales.numel() == a.scale_count,
+              "saccade::direct_linear: ", packed.numel(), " weights and ", scales.numel(),
+              " scales, expected ", a.packed_count, " and ", a.scale_count);
+  const Tensor rows = x.contiguous(), biases = bias.contiguous();
+  std::vector<int64_t> shape = x.sizes().vec();
+  shape.back() = a.out;
+  const Tensor y = at::empty(shape, x.options());
+  a.x = data(rows);
+  a.packed = data(packed);
+  a.scales = scales.data_ptr<float>();
+  a.bias = biases.const_data_ptr<float>();
+  a.y = data(y);
+  if (y.numel() > 0) check(saccade_direct_conv2d_forward(&a), "direct_linear");
+  return y;
+}
+
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(saccade, m) {
@@ -112,10 +143,12 @@ TORCH_LIBRARY_FRAGMENT(saccade, m) {
   m.def(
       "direct_conv2d(Tensor x, Tensor packed, Tensor scales, Tensor bias, Tensor? add, int kernel, "
       "int stride, int padding, int dilation, bool relu) -> Tensor");
+  m.def("direct_linear(Tensor x, Tensor packed, Tensor scales, Tensor bias, bool gelu) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(saccade, CPU, m) {
   m.impl("direct_weights", direct_weights);
   m.impl("direct_conv2d", direct_conv2d);
+  m.impl("direct_linear", direct_linear);
 }
 
 }  // namespace saccade

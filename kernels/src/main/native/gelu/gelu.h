@@ -4,8 +4,9 @@
 #include "common/saccade.h"
 
 typedef struct {
+  saccade_type type; /* float or bfloat16 */
   int64_t count;
-  const float* x;
-  const float* d_out; /* going backward */
-  float* out;         /* forward: the result; backward: the gradient of x */
+  const void* x;
+  const void* d_out; /* going backward */
+  void* out;         /* forward: the result; backward: the gradient of x */
 } saccade_gelu;

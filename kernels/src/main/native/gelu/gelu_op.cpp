@@ -1,4 +1,4 @@
-// saccade::gelu for torch, with its gradient: on CPUs, in floats.
+// saccade::gelu for torch, with its gradient: on CPUs, in float and bfloat16.
 
 #include "gelu/gelu.h"
 
@@ -18,13 +18,13 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 Tensor run(const Tensor& given, const Tensor& gradient) {
-  TORCH_CHECK(given.scalar_type() == at::kFloat, "saccade::gelu: numbers of type ",
-              given.scalar_type(), ", expected Float");
+  const at::ScalarType type = given.scalar_type();
+  TORCH_CHECK(type == at::kFloat || type == at::kBFloat16, "saccade::gelu: numbers of type ", type,
+              ", expected Float or BFloat16");
   const Tensor x = given.contiguous();
-  const Tensor d_out = gradient.defined() ? gradient.contiguous() : Tensor();
+  const Tensor d_out = gradient.defined() ? gradient.to(type).contiguous() : Tensor();
   const Tensor out = at::empty_like(x);
-  const saccade_gelu a = {x.numel(), x.const_data_ptr<float>(),
-                          static_cast<const float*>(data(d_out)), out.data_ptr<float>()};
+  const saccade_gelu a = {type_of(x), x.numel(), data(x), data(d_out), data(out)};
   check(d_out.defined() ? saccade_gelu_backward(&a) : saccade_gelu_forward(&a), "gelu");
   return out;
 }

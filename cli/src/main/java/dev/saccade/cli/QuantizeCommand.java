@@ -18,7 +18,7 @@ import java.util.Optional;
         description = {
             "Quantize a trained model for faster predictions on CPUs with AVX-512 VNNI and AVX-512"
                     + " BF16.",
-            "Selects convolutions on training images, then compares the metrics on the"
+            "Selects layers on training images, then compares the metrics on the"
                     + " validation set. Writes nothing if AP, mask AP or mIoU drops too much."
         },
         footer = {
@@ -46,7 +46,7 @@ final class QuantizeCommand extends BaseCommand {
             paramLabel = "N",
             defaultValue = "" + Quantizer.Settings.IMAGES,
             description =
-                    "Select the quantized convolutions on N training images. More images make the"
+                    "Select the quantized layers on N training images. More images make the"
                             + " selection more reliable. Default: ${DEFAULT-VALUE}.")
     private int images;
 

@@ -29,8 +29,7 @@ import java.util.Optional;
  *
  * @param transforms transforms of an image before the model
  * @param precision training precision, and the default for prediction; weights are float32
- * @param quantizedLayers dotted names of convolutions with {@linkplain Quantization smaller
- *     products}
+ * @param quantizedLayers dotted names of layers with {@linkplain Quantization smaller products}
  */
 public record ModelSpec(
         ModelConfig model,

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /** 2-D convolution with zero padding; {@code weight} is {@code [out, in / groups, k, k]}. */
-public final class Conv2d extends Layer {
+public final class Conv2d extends Quantizable<FusedConv2d> {
 
     /**
      * With fewer input channels, oneDNN (in libtorch 2.7.1) writes past its buffers in the backward
@@ -64,7 +64,6 @@ public final class Conv2d extends Layer {
     private final Geometry geometry;
     private Optional<FusedConv2d> fused = Optional.empty();
     private boolean foldsNorm;
-    private boolean quantized;
     private Supplier<NDList> foldedWeights;
 
     /** Creates a convolution with bias 0. */
@@ -135,23 +134,16 @@ public final class Conv2d extends Layer {
 
     private void fuse(Supplier<NDList> weights) {
         foldedWeights = weights;
-        fused = Optional.of(new FusedConv2d(geometry, quantized, weights));
+        fused = Optional.of(new FusedConv2d(geometry, isQuantized(), weights));
     }
 
-    /** Returns the fused convolution with quantized weights; the caller closes it. */
+    @Override
     FusedConv2d quantizedCopy() {
         return new FusedConv2d(geometry, true, foldedWeights);
     }
 
-    /** Sets whether {@link #fuse} chooses 8-bit or bfloat16 products if possible. */
-    void setQuantized(boolean quantized) {
-        this.quantized = quantized;
-    }
-
-    /**
-     * Returns whether quantization can change the products of this layer. Output layers are only
-     * computed with bfloat16 products.
-     */
+    /** {@inheritDoc} Output layers are only computed with bfloat16 products. */
+    @Override
     boolean isQuantizable() {
         return FusedConv2d.isWinograd(geometry)
                 || (parent() instanceof ConvModule && FusedConv2d.isDense(geometry));
@@ -183,7 +175,7 @@ public final class Conv2d extends Layer {
 
     private NDArray convolveFused(NDArray x, Optional<NDArray> residual, boolean relu) {
         NDArray y = fused.orElseThrow().apply(x, residual, relu);
-        return Quantization.observe(this, x, residual, relu, y);
+        return Quantization.observe(this, y, other -> other.apply(x, residual, relu));
     }
 
     @Override

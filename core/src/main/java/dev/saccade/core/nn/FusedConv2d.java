@@ -2,8 +2,6 @@ package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.NDScope;
-import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.base.Suppliers;
@@ -13,14 +11,11 @@ import com.google.common.collect.Streams;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Functional;
-import dev.saccade.core.ops.memory.NoGrad;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,13 +33,7 @@ import java.util.stream.Stream;
  * precision or, if quantized, with 8-bit products. Grouped convolutions, and float32 convolutions
  * without residual, use oneDNN.
  */
-final class FusedConv2d implements AutoCloseable {
-
-    /** PyTorch's numbers of data types. */
-    static final int INT8 = 1;
-
-    private static final int FLOAT32 = 6;
-    private static final int BFLOAT16 = 15;
+final class FusedConv2d extends FusedLayer {
 
     private enum Algorithm {
         ONEDNN(FLOAT32),
@@ -81,9 +70,6 @@ final class FusedConv2d implements AutoCloseable {
                             Kernels.number("instruction_set") == 512
                                     || Kernels.number("has_products", BFLOAT16) > 0);
 
-    private static final Supplier<Boolean> HAS_BFLOAT16_PRODUCTS =
-            Suppliers.memoize(() -> Kernels.number("has_direct_products", BFLOAT16) > 0);
-
     private static final ScriptTemplate PACK_ONEDNN = read("pack_onednn");
     private static final ScriptTemplate PACK_WINOGRAD = read("pack_winograd");
     private static final ScriptTemplate PACK_DIRECT = read("pack_direct");
@@ -97,7 +83,6 @@ final class FusedConv2d implements AutoCloseable {
     private final Geometry geometry;
     private final boolean quantized;
     private final Supplier<NDList> weights;
-    private final Map<Weights, NDList> packed = new HashMap<>();
     private final Map<Call, Script> scripts = new ConcurrentHashMap<>();
 
     /**
@@ -155,7 +140,9 @@ final class FusedConv2d implements AutoCloseable {
             return Algorithm.DIRECT_INT8;
         }
         if (precision == Precision.BFLOAT16) {
-            return HAS_BFLOAT16_PRODUCTS.get() ? Algorithm.DIRECT_BFLOAT16 : Algorithm.ONEDNN;
+            return Quantization.hasProducts(BFLOAT16)
+                    ? Algorithm.DIRECT_BFLOAT16
+                    : Algorithm.ONEDNN;
         }
         return adds ? Algorithm.DIRECT_FLOAT32 : Algorithm.ONEDNN;
     }
@@ -168,11 +155,7 @@ final class FusedConv2d implements AutoCloseable {
     boolean supports(NDArray x) {
         int width = geometry.in() / geometry.groups();
         return !(geometry.groups() > 1 && Functional.isNarrow(width, x.getDataType()))
-                && NoGrad.isActive()
-                && x.size() > 0
-                && !x.getDevice().isGpu()
-                && x.getDataType() != DataType.FLOAT64
-                && Kernels.isFusedFor(x)
+                && isInference(x)
                 && supports(Autocast.precision(x.getDevice()));
     }
 
@@ -212,7 +195,7 @@ final class FusedConv2d implements AutoCloseable {
                         residual.isPresent(),
                         relu);
         Script script = scripts.computeIfAbsent(call, this::script);
-        NDList arrays = packed(call.weights());
+        NDList arrays = packed(call.weights(), () -> pack(call.weights()));
         Stream<NDArray> inputs = Streams.concat(Stream.of(x), arrays.stream(), residual.stream());
         return script.run(inputs.toArray(NDArray[]::new));
     }
@@ -259,22 +242,11 @@ final class FusedConv2d implements AutoCloseable {
     }
 
     /** Returns packed weights and the bias. */
-    private synchronized NDList packed(Weights key) {
-        return packed.computeIfAbsent(key, this::pack);
-    }
-
     private NDList pack(Weights key) {
-        NDList result =
-                Scope.list(
-                        () -> {
-                            NDList arrays = weights.get();
-                            NDList all = pack(arrays.get(0), key);
-                            all.add(arrays.get(1).duplicate());
-                            return all;
-                        });
-        // Otherwise the scope of the first forward pass would free them.
-        NDScope.unregister(result);
-        return result;
+        NDList arrays = weights.get();
+        NDList all = pack(arrays.get(0), key);
+        all.add(arrays.get(1).duplicate());
+        return all;
     }
 
     private NDList pack(NDArray weight, Weights key) {
@@ -304,14 +276,5 @@ final class FusedConv2d implements AutoCloseable {
 
     private static List<Integer> square(int side) {
         return List.of(side, side);
-    }
-
-    private static int type(Precision precision) {
-        return precision == Precision.BFLOAT16 ? BFLOAT16 : FLOAT32;
-    }
-
-    @Override
-    public void close() {
-        packed.values().forEach(NDList::close);
     }
 }

@@ -16,15 +16,26 @@ import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** {@code x W^T + b} over the last axis; {@code weight} is {@code [out, in]}. */
-public final class Linear extends Layer implements Affine {
+public final class Linear extends Quantizable<FusedLinear> implements Affine {
 
     private static final ScriptTemplate LINEAR_GELU =
             ScriptTemplate.read(Linear.class, "linear_gelu");
 
+    /** With fewer channels, quantizing the values takes longer than multiplying them. */
+    private static final int MIN_CHANNELS = 16;
+
+    /** 8-bit products of longer rows do not fit into 32 bits. */
+    private static final int MAX_CHANNELS = 1 << 16;
+
+    private final int in;
+    private final int out;
     private final Parameter weight;
     private final Parameter bias;
+    private boolean isOutput;
+    private Optional<FusedLinear> fused = Optional.empty();
 
     /** Creates a layer with transformer initialization: truncated normal (0.02), bias 0. */
     public Linear(int in, int out) {
@@ -38,6 +49,8 @@ public final class Linear extends Layer implements Affine {
 
     /** Creates a layer; without bias if {@code biasInit} is null. */
     public Linear(int in, int out, WeightInit init, WeightInit biasInit) {
+        this.in = in;
+        this.out = out;
         this.weight = parameter("weight", new Shape(out, in), init);
         this.bias = biasInit == null ? null : parameter("bias", new Shape(out), biasInit);
     }
@@ -53,21 +66,66 @@ public final class Linear extends Layer implements Affine {
         return Optional.ofNullable(bias).map(Parameter::getArray);
     }
 
+    /** Excludes this layer, which computes an output of the model, from quantization. */
+    public Linear asOutput() {
+        isOutput = true;
+        return this;
+    }
+
     /** Maps {@code [..., in]} to {@code [..., out]}. */
     @Override
     protected NDArray forward(NDArray x) {
-        return Functional.linear(x, weight.getArray(), bias == null ? null : bias.getArray());
+        return forward(x, false, () -> linear(x));
     }
 
     /** Applies the layer and GELU to {@code [..., in]}, fused where possible. */
     public NDArray forwardGelu(NDArray x) {
+        return LayerProfile.run(this, x, () -> forward(x, true, () -> separateGelu(x)));
+    }
+
+    private NDArray forward(NDArray x, boolean gelu, Supplier<NDArray> separate) {
+        NDArray y =
+                fused.filter(layer -> layer.supports(x))
+                        .map(layer -> layer.apply(x, gelu))
+                        .orElseGet(separate);
+        return Quantization.observe(this, y, other -> other.apply(x, gelu));
+    }
+
+    private NDArray linear(NDArray x) {
+        return Functional.linear(x, weight.getArray(), bias == null ? null : bias.getArray());
+    }
+
+    private NDArray separateGelu(NDArray x) {
         Precision precision = Autocast.precision(x.getDevice());
         if (bias == null || precision == Precision.FLOAT16 || !isFused(x)) {
-            return Functional.gelu(forward(x));
+            return Functional.gelu(linear(x));
         }
         Script gelu = LINEAR_GELU.with(Map.of("type", precision == Precision.BFLOAT16 ? 15 : 6));
         return Functional.countedLinear(
                 x, weight(), () -> gelu.run(x, weight.getArray(), bias.getArray()));
+    }
+
+    @Override
+    boolean isQuantizable() {
+        return !isOutput && Math.min(in, out) >= MIN_CHANNELS && in <= MAX_CHANNELS;
+    }
+
+    @Override
+    FusedLinear quantizedCopy() {
+        return new FusedLinear(this, true);
+    }
+
+    /** {@inheritDoc} Packs the weights. */
+    @Override
+    public void fuse() {
+        unfuse();
+        fused = Optional.of(new FusedLinear(this, isQuantized()));
+    }
+
+    @Override
+    protected void unfuse() {
+        fused.ifPresent(FusedLinear::close);
+        fused = Optional.empty();
     }
 
     /**

@@ -2,7 +2,6 @@ package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
 
-import com.google.common.base.Suppliers;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Maps;
 
@@ -15,25 +14,24 @@ import dev.saccade.core.ops.script.Kernels;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.function.Supplier;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
- * Chooses the convolutions of a model that {@linkplain Module#fuse() fusion} computes with smaller
- * products: 3x3 convolutions with bfloat16, and others with 8-bit products.
+ * Chooses the convolutions and linear layers of a model that {@linkplain Module#fuse() fusion}
+ * computes with smaller products: 3x3 convolutions with bfloat16, and others with 8-bit products.
  *
  * <p>8-bit weights have a scale per output channel. 8-bit inputs have a scale and an offset per
- * output pixel, taken from the values of the pixel, so no calibration is needed.
+ * output pixel or token, taken from its input values, so no calibration is needed.
  */
 public final class Quantization {
 
-    private static final Supplier<Boolean> HAS_PRODUCTS =
-            Suppliers.memoize(() -> Kernels.number("has_direct_products", FusedConv2d.INT8) > 0);
+    private static final Map<Integer, Boolean> HAS_PRODUCTS = new ConcurrentHashMap<>();
 
     private static final ThreadLocal<Quantization> MEASURING = new ThreadLocal<>();
 
-    private final Map<Conv2d, FusedConv2d> quantized = new LinkedHashMap<>();
-    private final Map<Conv2d, double[]> sums = new LinkedHashMap<>();
+    private final Map<Quantizable<?>, FusedLayer> quantized = new LinkedHashMap<>();
+    private final Map<Quantizable<?>, double[]> sums = new LinkedHashMap<>();
 
     private Quantization() {}
 
@@ -42,19 +40,28 @@ public final class Quantization {
      * has AVX-512 VNNI and AVX-512 BF16. Otherwise, these layers compute like all others.
      */
     public static boolean isFast() {
-        return Kernels.status().loaded() && HAS_PRODUCTS.get();
+        return hasProducts(FusedLayer.INT8);
+    }
+
+    /** Returns whether fused operators are loaded and the processor has products of this type. */
+    static boolean hasProducts(int type) {
+        return Kernels.status().loaded()
+                && HAS_PRODUCTS.computeIfAbsent(
+                        type, each -> Kernels.number("has_direct_products", each) > 0);
     }
 
     /**
-     * Returns the dotted names of the convolutions that can be quantized, in the order of the
-     * model. Output layers, which are not part of a {@link ConvModule}, are never computed with 8
-     * bits.
+     * Returns the dotted names of the layers that can be quantized, in the order of the model.
+     * Output layers are never computed with 8 bits: convolutions that are not part of a {@link
+     * ConvModule}, and {@linkplain Linear#asOutput() marked} linear layers.
      */
     public static List<String> layers(Module model) {
         return ImmutableList.copyOf(
                 Maps.filterValues(
                                 model.namedModules(),
-                                layer -> layer instanceof Conv2d conv && conv.isQuantizable())
+                                layer ->
+                                        layer instanceof Quantizable<?> each
+                                                && each.isQuantizable())
                         .keySet());
     }
 
@@ -68,11 +75,12 @@ public final class Quantization {
         List<String> unknown = layers.stream().filter(name -> !known.contains(name)).toList();
         if (!unknown.isEmpty()) {
             throw SaccadeException.user(
-                    "quantized_layers: got %s, expected convolutions of the model such as %s",
+                    "quantized_layers: got %s, expected layers of the model such as %s",
                     unknown, known.stream().limit(3).toList());
         }
         Map<String, Module> modules = model.namedModules();
-        known.forEach(name -> ((Conv2d) modules.get(name)).setQuantized(layers.contains(name)));
+        known.forEach(
+                name -> ((Quantizable<?>) modules.get(name)).setQuantized(layers.contains(name)));
         model.fuse();
     }
 
@@ -97,21 +105,26 @@ public final class Quantization {
                             errors.put(layer.path(), sum[1] == 0 ? 0 : Math.sqrt(sum[0] / sum[1])));
             return errors;
         } finally {
-            measuring.quantized.values().forEach(FusedConv2d::close);
+            measuring.quantized.values().forEach(FusedLayer::close);
         }
     }
 
-    /** Compares {@code y}, the output of a fused layer, with the quantized one if measuring. */
-    static NDArray observe(
-            Conv2d layer, NDArray x, Optional<NDArray> residual, boolean relu, NDArray y) {
+    /**
+     * Compares {@code y}, the output of a layer, with the quantized one if measuring.
+     *
+     * @param apply computes the output with the quantized layer
+     */
+    static <F extends FusedLayer> NDArray observe(
+            Quantizable<F> layer, NDArray y, Function<F, NDArray> apply) {
         Quantization measuring = MEASURING.get();
         if (measuring != null && layer.isQuantizable()) {
-            FusedConv2d other = measuring.quantized.computeIfAbsent(layer, Conv2d::quantizedCopy);
+            @SuppressWarnings("unchecked") // of the same layer
+            F other = (F) measuring.quantized.computeIfAbsent(layer, each -> layer.quantizedCopy());
             double[] sum = measuring.sums.computeIfAbsent(layer, each -> new double[2]);
             Scope.run(
                     () -> {
                         NDArray expected = Tensors.toFloat32(y);
-                        NDArray found = Tensors.toFloat32(other.apply(x, residual, relu));
+                        NDArray found = Tensors.toFloat32(apply.apply(other));
                         sum[0] += found.sub(expected).square().sum().getFloat();
                         sum[1] += expected.square().sum().getFloat();
                     });

@@ -7,12 +7,15 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
+import com.google.common.collect.Sets;
+
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -32,6 +35,10 @@ public final class Functional {
 
     /** Maximum channels per group for which Saccade's float32 grouped convolution is faster. */
     private static final int WIDEST_GROUP = 8;
+
+    /** Types of the fused GELU; UNKNOWN is bfloat16. */
+    private static final Set<DataType> GELU_TYPES =
+            Sets.immutableEnumSet(DataType.FLOAT32, DataType.UNKNOWN);
 
     private Functional() {}
 
@@ -175,7 +182,11 @@ public final class Functional {
 
     /** Returns the exact GELU, with the error function. */
     public static NDArray gelu(NDArray x) {
-        return call(Kernels.isFusedForFloat32OnCpu(x) ? "ops.saccade.gelu" : "torch.gelu", x);
+        boolean isFused =
+                Kernels.isFusedFor(x)
+                        && !x.getDevice().isGpu()
+                        && GELU_TYPES.contains(x.getDataType());
+        return call(isFused ? "ops.saccade.gelu" : "torch.gelu", x);
     }
 
     /**

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
@@ -13,6 +14,8 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Conv2d.Geometry;
+import dev.saccade.core.ops.Autocast;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.NoGrad;
 
 import org.junit.jupiter.api.Test;
@@ -64,6 +67,42 @@ class QuantizationTest {
             assertArrayEquals(expected, found[0]);
             assertEquals(Quantization.layers(model), List.copyOf(errors.keySet()));
             errors.forEach((layer, error) -> assertTrue(error > 1e-4 && error < 0.03, layer));
+        }
+    }
+
+    @Test
+    void quantizesLinearLayers() {
+        assumeTrue(Quantization.isFast(), "the processor lacks the products");
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            Sequential model =
+                    new Sequential()
+                            .append("mlp", new Mlp(32, 70))
+                            .append("narrow", new Linear(32, 8))
+                            .append("output", new Linear(8, 20, RANDOM, RANDOM).asOutput());
+            model.initialize(manager, 0);
+            model.train(false);
+            model.fuse();
+            List<String> layers = List.of("mlp.fc1", "mlp.fc2");
+            assertEquals(layers, Quantization.layers(model));
+            NDArray x = manager.randomNormal(0, 3, new Shape(2, 5, 9, 32), DataType.FLOAT32);
+            NDArray expected = NoGrad.call(() -> model.apply(x));
+            Map<String, Double> errors =
+                    Quantization.errors(() -> NoGrad.run(() -> model.apply(x).close()));
+            assertEquals(layers, List.copyOf(errors.keySet()));
+            errors.forEach((layer, error) -> assertTrue(error > 1e-4 && error < 0.03, layer));
+            Quantization.apply(model, layers);
+            for (Precision precision : List.of(Precision.FLOAT32, Precision.BFLOAT16)) {
+                NDArray found =
+                        NoGrad.call(
+                                () -> Autocast.call(precision, Device.cpu(), () -> model.apply(x)));
+                assertEquals(expected.getShape(), found.getShape());
+                NDArray difference = Tensors.toFloat32(found).sub(expected).square().sum();
+                double error = difference.getFloat() / expected.square().sum().getFloat();
+                assertTrue(error > 1e-8 && error < 1e-3, precision + ": " + error);
+            }
+            model.train(true);
+            assertArrayEquals(
+                    expected.toFloatArray(), model.apply(x).toFloatArray(), 1e-5f, "unfused");
         }
     }
 

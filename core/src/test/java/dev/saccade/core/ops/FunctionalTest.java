@@ -10,6 +10,8 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
+import dev.saccade.core.ops.script.Script;
+
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +23,9 @@ import java.util.List;
 class FunctionalTest {
 
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    private static final Script TO_BFLOAT16 =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.to(x, 15)");
 
     @AfterEach
     void free() {
@@ -38,6 +43,22 @@ class FunctionalTest {
         NDArray[] actual = gelu(x, cotangent);
         for (int i = 0; i < 2; i++) {
             assertArrayEquals(floats(expected[i]), floats(actual[i]), 2e-6f);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 15, 16, 40_003})
+    void geluRoundsBfloat16(int count) {
+        NDArray x = manager.randomNormal(new Shape(count)).mul(4);
+        NDArray rounded = TO_BFLOAT16.run(x);
+        NDArray[] expected = gelu(Tensors.toFloat32(rounded), x.onesLike());
+        NDArray[] actual = gelu(rounded, x.onesLike());
+        for (int i = 0; i < 2; i++) {
+            float[] values = expected[i].toFloatArray();
+            float[] found = Tensors.toFloat32(actual[i]).toFloatArray();
+            for (int k = 0; k < count; k++) {
+                assertEquals(values[k], found[k], 5e-3f * Math.max(1, Math.abs(values[k])));
+            }
         }
     }
 

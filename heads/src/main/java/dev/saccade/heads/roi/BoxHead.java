@@ -126,8 +126,8 @@ public final class BoxHead extends Module {
         int deltas = config.regClassAgnostic() ? 4 : 4 * numClasses;
         WeightInit clsInit = WeightInit.normal(0.01);
         WeightInit regInit = WeightInit.normal(0.001);
-        cls = add("fc_cls", new Linear(in, numClasses + 1, clsInit, WeightInit.ZEROS));
-        reg = add("fc_reg", new Linear(in, deltas, regInit, WeightInit.ZEROS));
+        cls = add("fc_cls", new Linear(in, numClasses + 1, clsInit, WeightInit.ZEROS).asOutput());
+        reg = add("fc_reg", new Linear(in, deltas, regInit, WeightInit.ZEROS).asOutput());
     }
 
     /**

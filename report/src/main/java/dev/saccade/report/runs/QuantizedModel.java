@@ -18,14 +18,14 @@ import java.util.stream.Collectors;
 /**
  * Result of a {@link Quantizer}.
  *
- * @param trainingImages number of training images on which convolutions were selected
+ * @param trainingImages number of training images on which layers were selected
  * @param precision precision of all layers that are not quantized
  * @param before metrics of the original model on the validation set
  * @param after metrics of the quantized model on the validation set
  * @param latencyBefore median prediction time of an image in ms
  * @param latencyAfter median prediction time of the same image in ms
- * @param floatLayers quantization errors of convolutions that stay in float, relative to their
- *     outputs; NaN if a convolution did not run on the training images
+ * @param floatLayers quantization errors of layers that stay in float, relative to their outputs;
+ *     NaN if a layer did not run on the training images
  */
 public record QuantizedModel(
         Path file,
@@ -45,7 +45,7 @@ public record QuantizedModel(
         floatLayers = ImmutableMap.copyOf(floatLayers);
     }
 
-    /** Returns the metrics and latencies, and the convolutions that stay in float. */
+    /** Returns the metrics and latencies, and the layers that stay in float. */
     public List<MetricTable> tables() {
         List<List<String>> rows = new ArrayList<>();
         before.forEach(

@@ -38,13 +38,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Quantizes the convolutions of a trained model, for faster predictions on CPUs. Writes the model
- * only if its metrics on the validation set do not drop by more than a limit.
+ * Quantizes the layers of a trained model, for faster predictions on CPUs. Writes the model only if
+ * its metrics on the validation set do not drop by more than a limit.
  *
- * <p>Starts with all {@linkplain Quantization#layers convolutions} that can be quantized. While a
- * metric on a sample of training images drops by more than the limit, another 10 % of the
- * convolutions stay in float, beginning with the largest {@linkplain Quantization#errors errors}.
- * The validation set does not affect the selection.
+ * <p>Starts with all {@linkplain Quantization#layers layers} that can be quantized. While a metric
+ * on a sample of training images drops by more than the limit, another 10 % of the layers stay in
+ * float, beginning with the largest {@linkplain Quantization#errors errors}. The validation set
+ * does not affect the selection.
  *
  * <p>A metric that increases has not dropped. With few objects, the metrics of the sample are
  * noisy, so an acceptable selection can fail on the validation set; use more images then. A sample
@@ -64,7 +64,7 @@ public final class Quantizer {
      * Settings.
      *
      * @param maxDrop maximum drop of AP, mask AP or mIoU, from 0 to 1
-     * @param images number of training images on which convolutions are selected
+     * @param images number of training images on which layers are selected
      * @param overwrite whether to replace an existing file
      */
     public record Settings(double maxDrop, int images, boolean overwrite) {
@@ -79,7 +79,7 @@ public final class Quantizer {
     /** Metrics that must not drop. */
     private static final Set<String> METRICS = ImmutableSet.of("AP", "mask_AP", "mIoU");
 
-    /** Number of steps until all convolutions are in float. */
+    /** Number of steps until all layers are in float. */
     private static final int STEPS = 10;
 
     /** Precision of all other layers; {@link Quantization#isFast} implies native support. */
@@ -126,7 +126,7 @@ public final class Quantizer {
             List<String> candidates = Quantization.layers(model.model());
             if (candidates.isEmpty()) {
                 throw SaccadeException.user(
-                        "%s: no convolution can be quantized; expected at least 16 input and"
+                        "%s: no layer can be quantized; expected at least 16 input and"
                                 + " output channels",
                         checkpoint);
             }

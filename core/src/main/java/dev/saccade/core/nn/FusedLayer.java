@@ -1,0 +1,57 @@
+package dev.saccade.core.nn;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDScope;
+import ai.djl.ndarray.types.DataType;
+
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Kernels;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** A layer for inference on CPUs whose weights are packed at the first call. */
+abstract class FusedLayer implements AutoCloseable {
+
+    /** PyTorch's numbers of data types. */
+    static final int INT8 = 1;
+
+    static final int FLOAT32 = 6;
+    static final int BFLOAT16 = 15;
+
+    private final Map<Object, NDList> packed = new HashMap<>();
+
+    /** Returns PyTorch's number of a precision of maps. */
+    static int type(Precision precision) {
+        return precision == Precision.BFLOAT16 ? BFLOAT16 : FLOAT32;
+    }
+
+    /** Returns whether this is inference on a CPU with fused operators for this array. */
+    static boolean isInference(NDArray x) {
+        return NoGrad.isActive()
+                && x.size() > 0
+                && !x.getDevice().isGpu()
+                && x.getDataType() != DataType.FLOAT64
+                && Kernels.isFusedFor(x);
+    }
+
+    /** Returns packed arrays; {@code pack} runs at the first call with this key. */
+    synchronized NDList packed(Object key, Supplier<NDList> pack) {
+        return packed.computeIfAbsent(key, each -> permanent(pack));
+    }
+
+    private static NDList permanent(Supplier<NDList> arrays) {
+        NDList list = Scope.list(arrays);
+        // Otherwise the scope of the first forward pass would free them.
+        NDScope.unregister(list);
+        return list;
+    }
+
+    @Override
+    public void close() {
+        packed.values().forEach(NDList::close);
+    }
+}
