@@ -181,10 +181,19 @@ class Convolution {
     const int64_t image = pixel / (a.out_h * a.out_w);
     const int64_t top = pixel / a.out_w % a.out_h * a.stride - a.padding;
     const int64_t left = pixel % a.out_w * a.stride - a.padding;
+    const int64_t reach = (a.kernel - 1) * a.dilation;
+    const bool whole_rows = a.dilation == 1 && left >= 0 && left + reach < a.w;
     const S* x = static_cast<const S*>(a.x) + image * a.h * a.w * a.in;
     for (int64_t i = 0; i < a.kernel; i++) {
+      const int64_t h = top + i * a.dilation;
+      if (whole_rows && h >= 0 && h < a.h) {
+        const S* from = x + (h * a.w + left) * a.in;
+        if (a.kernel == 1) return from;
+        memcpy(to + i * a.kernel * a.in, from, a.kernel * a.in * sizeof(S));
+        continue;
+      }
       for (int64_t j = 0; j < a.kernel; j++) {
-        const int64_t h = top + i * a.dilation, w = left + j * a.dilation;
+        const int64_t w = left + j * a.dilation;
         const bool inside = h >= 0 && h < a.h && w >= 0 && w < a.w;
         const S* from = inside ? x + (h * a.w + w) * a.in : zeros;
         if (a.kernel == 1) return from;

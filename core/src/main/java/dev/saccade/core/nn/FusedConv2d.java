@@ -30,8 +30,8 @@ import java.util.stream.Stream;
  * <p>3x3 convolutions with stride 1 use Winograd's algorithm, with a quarter of the
  * multiplications, unless the output is tiny. Their products are float32, also if the maps are
  * bfloat16, or bfloat16 if quantized. Others are computed directly, in the current {@link Autocast}
- * precision or, if quantized, with 8-bit products. Grouped convolutions, and float32 convolutions
- * without residual, use oneDNN.
+ * precision or, if quantized, with 8-bit products. oneDNN computes float32 convolutions without
+ * residual, and those with groups or few channels.
  */
 final class FusedConv2d extends FusedLayer {
 
