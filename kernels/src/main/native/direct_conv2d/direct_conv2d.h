@@ -31,7 +31,8 @@ typedef struct {
 } saccade_direct_conv2d;
 
 static inline int saccade_direct_conv2d_is_sound(const saccade_direct_conv2d* a) {
-  /* 8-bit products must fit into 32 bits. */
-  return a->in > 0 && a->out > 0 && a->kernel > 0 && a->kernel * a->kernel * a->in <= 1 << 16 &&
-         (a->type == SACCADE_FLOAT || a->type == SACCADE_BFLOAT16);
+  return a->in > 0 && a->out > 0 && a->kernel > 0 &&
+         (a->type == SACCADE_FLOAT || a->type == SACCADE_BFLOAT16) &&
+         /* Sums of 8-bit products must fit into 32 bits. */
+         (a->products != SACCADE_INT8_PRODUCTS || a->kernel * a->kernel * a->in <= 1 << 16);
 }

@@ -146,7 +146,9 @@ public final class Conv2d extends Quantizable<FusedConv2d> {
     @Override
     boolean isQuantizable() {
         return FusedConv2d.isWinograd(geometry)
-                || (parent() instanceof ConvModule && FusedConv2d.isDense(geometry));
+                || (parent() instanceof ConvModule
+                        && FusedConv2d.isDense(geometry)
+                        && FusedConv2d.fitsInt8(geometry));
     }
 
     private NDList folded(NDList affine) {

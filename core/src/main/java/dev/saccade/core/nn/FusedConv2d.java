@@ -51,12 +51,6 @@ final class FusedConv2d extends FusedLayer {
         }
     }
 
-    /**
-     * With fewer channels, transforming or quantizing the values takes longer than multiplying
-     * them.
-     */
-    private static final int MIN_CHANNELS = 16;
-
     /** Output pixels along a side of a tile of Winograd's algorithm. */
     private static final int TILE = 4;
 
@@ -119,6 +113,12 @@ final class FusedConv2d extends FusedLayer {
         return geometry.groups() == 1 && Math.min(geometry.in(), geometry.out()) >= MIN_CHANNELS;
     }
 
+    /** Returns whether the sum of 8-bit products of an output value fits into 32 bits. */
+    static boolean fitsInt8(Geometry geometry) {
+        long area = (long) geometry.kernel() * geometry.kernel();
+        return area * geometry.in() <= MAX_INT8_PRODUCTS;
+    }
+
     /** Returns whether Winograd's algorithm is used. */
     static boolean isWinograd(Geometry geometry) {
         return isDense(geometry)
@@ -136,7 +136,7 @@ final class FusedConv2d extends FusedLayer {
         if (!isDense(geometry)) {
             return Algorithm.ONEDNN;
         }
-        if (isSmall && !isWinograd(geometry)) {
+        if (isSmall && !isWinograd(geometry) && fitsInt8(geometry)) {
             return Algorithm.DIRECT_INT8;
         }
         if (precision == Precision.BFLOAT16) {

@@ -16,6 +16,14 @@ import java.util.function.Supplier;
 /** A layer for inference on CPUs whose weights are packed at the first call. */
 abstract class FusedLayer implements AutoCloseable {
 
+    /**
+     * With fewer channels, transforming or quantizing values takes longer than multiplying them.
+     */
+    static final int MIN_CHANNELS = 16;
+
+    /** With more 8-bit products, their sum does not fit into 32 bits. */
+    static final int MAX_INT8_PRODUCTS = 1 << 16;
+
     /** PyTorch's numbers of data types. */
     static final int INT8 = 1;
 

@@ -24,12 +24,6 @@ public final class Linear extends Quantizable<FusedLinear> implements Affine {
     private static final ScriptTemplate LINEAR_GELU =
             ScriptTemplate.read(Linear.class, "linear_gelu");
 
-    /** With fewer channels, quantizing the values takes longer than multiplying them. */
-    private static final int MIN_CHANNELS = 16;
-
-    /** 8-bit products of longer rows do not fit into 32 bits. */
-    private static final int MAX_CHANNELS = 1 << 16;
-
     private final int in;
     private final int out;
     private final Parameter weight;
@@ -107,7 +101,9 @@ public final class Linear extends Quantizable<FusedLinear> implements Affine {
 
     @Override
     boolean isQuantizable() {
-        return !isOutput && Math.min(in, out) >= MIN_CHANNELS && in <= MAX_CHANNELS;
+        return !isOutput
+                && Math.min(in, out) >= FusedLayer.MIN_CHANNELS
+                && in <= FusedLayer.MAX_INT8_PRODUCTS;
     }
 
     @Override

@@ -42,6 +42,9 @@ public record PixelCrossEntropy(
     /** Scores per band; a few float buffers of this size fit the cache. */
     private static final int BAND = 1 << 19;
 
+    /** Scores per band on GPUs, which need time to start each operator. */
+    private static final int GPU_BAND = 1 << 27;
+
     /** Shape of the two sums: the loss and the number of correct pixels. */
     private static final Shape METRICS = new Shape(2);
 
@@ -174,14 +177,15 @@ public record PixelCrossEntropy(
         NDArray x = resize.columns(tokens);
         NDArray dx = x.zerosLike();
         int height = resize.to().height();
-        int rows = (int) Math.max(1, BAND / x.getShape().slice(1).size());
+        int band = x.getDevice().isGpu() ? GPU_BAND : BAND;
+        int rows = (int) Math.max(1, band / x.getShape().slice(1).size());
         for (int top = 0; top < height; top += rows) {
-            BilinearResize.Band band = resize.rows(top, Math.min(top + rows, height));
-            Shape place = new Shape(band.first(), top, 0);
+            BilinearResize.Band part = resize.rows(top, Math.min(top + rows, height));
+            Shape place = new Shape(part.first(), top, 0);
             Scope.run(
                     () -> {
                         NDArray at = manager.create(place);
-                        STEP.run(x, dx, sums, band.weights(x), at, label, weights, factor);
+                        STEP.run(x, dx, sums, part.weights(x), at, label, weights, factor);
                     });
         }
         return resize.columnsBackward(dx);

@@ -26,6 +26,9 @@ public final class MeanScoreMap implements AutoCloseable {
     /** Scores per tile and augmentation; a few float buffers of this size fit into cache. */
     private static final int TILE = 1 << 21;
 
+    /** Scores per tile on GPUs, which need time to start each operator. */
+    private static final int GPU_TILE = 1 << 27;
+
     private static final int ROWS = 64;
 
     private final List<ScoreMap> maps;
@@ -34,7 +37,9 @@ public final class MeanScoreMap implements AutoCloseable {
 
     /** Creates the mean of unflipped logits at image size; {@code close} closes {@code maps}. */
     public MeanScoreMap(List<ScoreMap> maps) {
-        this(maps, TILE);
+        this(
+                maps,
+                maps.stream().anyMatch(map -> map.manager().getDevice().isGpu()) ? GPU_TILE : TILE);
     }
 
     /** Creates the mean with a given number of scores per tile. */
