@@ -29,9 +29,8 @@ import java.util.stream.Stream;
  *
  * <p>3x3 convolutions with stride 1 use Winograd's algorithm, with a quarter of the
  * multiplications, unless the output is tiny. Their products are float32, also if the maps are
- * bfloat16, or bfloat16 if quantized. Others are computed directly, in the current {@link Autocast}
- * precision or, if quantized, with 8-bit products. oneDNN computes float32 convolutions without
- * residual, and those with groups or few channels.
+ * bfloat16, or bfloat16 if quantized. Others are computed directly in the current {@link Autocast}
+ * precision if they add a residual, with 8-bit products if quantized, and otherwise by oneDNN.
  */
 final class FusedConv2d extends FusedLayer {
 
@@ -139,12 +138,13 @@ final class FusedConv2d extends FusedLayer {
         if (isSmall && !isWinograd(geometry) && fitsInt8(geometry)) {
             return Algorithm.DIRECT_INT8;
         }
-        if (precision == Precision.BFLOAT16) {
-            return Quantization.hasProducts(BFLOAT16)
-                    ? Algorithm.DIRECT_BFLOAT16
-                    : Algorithm.ONEDNN;
+        // oneDNN adds slowly.
+        if (!adds || (precision == Precision.BFLOAT16 && !Quantization.hasProducts(BFLOAT16))) {
+            return Algorithm.ONEDNN;
         }
-        return adds ? Algorithm.DIRECT_FLOAT32 : Algorithm.ONEDNN;
+        return precision == Precision.BFLOAT16
+                ? Algorithm.DIRECT_BFLOAT16
+                : Algorithm.DIRECT_FLOAT32;
     }
 
     private static long tiles(Shape y) {

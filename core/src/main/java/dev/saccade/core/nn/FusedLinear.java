@@ -11,8 +11,8 @@ import dev.saccade.core.ops.script.ScriptTemplate;
 import java.util.Map;
 
 /**
- * A linear layer for inference on CPUs with bfloat16 or 8-bit products; one operator also adds the
- * bias and applies GELU.
+ * A linear layer for inference on CPUs with 8-bit products; one operator also adds the bias and
+ * applies GELU.
  */
 final class FusedLinear extends FusedLayer {
 
@@ -20,40 +20,22 @@ final class FusedLinear extends FusedLayer {
     private static final ScriptTemplate LINEAR = ScriptTemplate.read(FusedLinear.class, "linear");
 
     private final Linear layer;
-    private final boolean quantized;
 
-    /**
-     * Creates a layer.
-     *
-     * @param quantized whether to use 8-bit products if the processor has them
-     */
-    FusedLinear(Linear layer, boolean quantized) {
+    FusedLinear(Linear layer) {
         this.layer = layer;
-        this.quantized = quantized;
     }
 
     /** Returns whether an input can be multiplied; otherwise, use the separate operators. */
     boolean supports(NDArray x) {
-        return isInference(x)
-                && switch (Autocast.precision(x.getDevice())) {
-                    case FLOAT32 -> isSmall();
-                    case BFLOAT16 -> Quantization.hasProducts(products());
-                    case FLOAT16 -> false;
-                };
-    }
-
-    private boolean isSmall() {
-        return quantized && Quantization.isFast();
-    }
-
-    private int products() {
-        return isSmall() ? INT8 : BFLOAT16;
+        return Quantization.isFast()
+                && isInference(x)
+                && Autocast.precision(x.getDevice()) != Precision.FLOAT16;
     }
 
     /** Maps {@code [..., in]} to {@code [..., out]}. */
     NDArray apply(NDArray x, boolean gelu) {
         int type = type(Autocast.precision(x.getDevice()));
-        NDList arrays = packed(products(), this::pack);
+        NDList arrays = packed(INT8, this::pack);
         return Functional.countedLinear(
                 x,
                 layer.weight(),
@@ -65,7 +47,7 @@ final class FusedLinear extends FusedLayer {
     /** Returns packed weights, their scales and the bias. */
     private NDList pack() {
         NDArray weight = layer.weight();
-        NDList arrays = PACK.with(Map.of("products", products())).runAll(weight);
+        NDList arrays = PACK.with(Map.of("products", INT8)).runAll(weight);
         Shape out = new Shape(weight.getShape().get(0));
         arrays.add(
                 layer.bias()

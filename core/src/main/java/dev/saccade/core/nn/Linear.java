@@ -108,14 +108,14 @@ public final class Linear extends Quantizable<FusedLinear> implements Affine {
 
     @Override
     FusedLinear quantizedCopy() {
-        return new FusedLinear(this, true);
+        return new FusedLinear(this);
     }
 
-    /** {@inheritDoc} Packs the weights. */
+    /** {@inheritDoc} Packs the weights if the layer is quantized. */
     @Override
     public void fuse() {
         unfuse();
-        fused = Optional.of(new FusedLinear(this, isQuantized()));
+        fused = isQuantized() ? Optional.of(new FusedLinear(this)) : Optional.empty();
     }
 
     @Override
