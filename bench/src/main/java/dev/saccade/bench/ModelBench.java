@@ -9,6 +9,7 @@ import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.bench.Timing;
 import dev.saccade.core.nn.LayerProfile;
+import dev.saccade.core.nn.Quantization;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.memory.HostTransfers;
 import dev.saccade.core.ops.script.DynamicShapes;
@@ -51,13 +52,25 @@ public final class ModelBench implements AutoCloseable {
         model.initialize(manager, 0);
     }
 
-    /** A batch of random images at network input size; {@code name} is the model name. */
-    public record Input(String name, int images, Size size, int classes) {}
+    /**
+     * A batch of random images.
+     *
+     * @param name model name
+     * @param size network input size
+     * @param quantizedLayers layers that predictions {@linkplain Quantization quantize}
+     */
+    public record Input(
+            String name, int images, Size size, int classes, List<String> quantizedLayers) {
+
+        public Input(String name, int images, Size size, int classes) {
+            this(name, images, size, classes, List.of());
+        }
+    }
 
     public static ModelTimes prediction(RunConfig config, Input input, Timing.Plan plan) {
         try (ModelBench bench = new ModelBench(config, input)) {
             bench.model.train(false);
-            bench.model.fuse();
+            Quantization.apply(bench.model, input.quantizedLayers);
             return bench.measure(
                     "prediction",
                     scratch -> bench.compute(() -> bench.model.predict(bench.images(scratch))),
@@ -80,7 +93,7 @@ public final class ModelBench implements AutoCloseable {
                         config.device());
             }
             bench.model.train(false);
-            bench.model.fuse();
+            Quantization.apply(bench.model, input.quantizedLayers);
             ImageBatch images = bench.images(bench.manager);
             Runnable predict = () -> bench.compute(() -> bench.model.predict(images));
             predict.run();

@@ -117,7 +117,12 @@ final class BenchCommand extends BaseCommand {
         Timing.Plan plan = new Timing.Plan(runs.orElse(5), !fusedOnly);
         RunConfig bound = compute.addTo(config).bind();
         ModelBench.Input batch =
-                new ModelBench.Input(config.name(), images, input.size(), input.classes());
+                new ModelBench.Input(
+                        config.name(),
+                        images,
+                        input.size(),
+                        input.classes(),
+                        config.quantizedLayers());
         if (train && layers) {
             throw new ParameterException(spec.commandLine(), "--layers and --train: use only one");
         }

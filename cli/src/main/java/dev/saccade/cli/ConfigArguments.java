@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
@@ -7,6 +8,7 @@ import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.convert.formats.SourceFormat;
+import dev.saccade.models.ModelSpec;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.config.StoredConfig;
@@ -124,6 +126,14 @@ final class ConfigArguments {
             throw SaccadeException.user(
                     "%s: is a checkpoint; expected %s; %s", named, EXPECTED, instead);
         }
+    }
+
+    /** Returns the quantized layers of a checkpoint; empty for configs and runs. */
+    List<String> quantizedLayers() {
+        return named().map(PathKind::find).filter(PathKind.CHECKPOINT::equals).isPresent()
+                ? ModelSpec.fromMetadata(Checkpoints.open(named).metadata(), named.toString())
+                        .quantizedLayers()
+                : List.of();
     }
 
     RunConfig bind() {

@@ -4,7 +4,6 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
-import ai.djl.pytorch.jni.JniUtils;
 
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Functional;
@@ -29,7 +28,8 @@ public final class Linear extends Quantizable<FusedLinear> implements Affine {
     private final Parameter weight;
     private final Parameter bias;
     private boolean isOutput;
-    private Optional<FusedLinear> fused = Optional.empty();
+    private boolean fuses;
+    private Optional<FusedLinear> quantized = Optional.empty();
 
     /** Creates a layer with transformer initialization: truncated normal (0.02), bias 0. */
     public Linear(int in, int out) {
@@ -79,7 +79,8 @@ public final class Linear extends Quantizable<FusedLinear> implements Affine {
 
     private NDArray forward(NDArray x, boolean gelu, Supplier<NDArray> separate) {
         NDArray y =
-                fused.filter(layer -> layer.supports(x))
+                quantized
+                        .filter(layer -> layer.supports(x))
                         .map(layer -> layer.apply(x, gelu))
                         .orElseGet(separate);
         return Quantization.observe(this, y, other -> other.apply(x, gelu));
@@ -115,24 +116,25 @@ public final class Linear extends Quantizable<FusedLinear> implements Affine {
     @Override
     public void fuse() {
         unfuse();
-        fused = isQuantized() ? Optional.of(new FusedLinear(this)) : Optional.empty();
+        fuses = true;
+        quantized = isQuantized() ? Optional.of(new FusedLinear(this)) : Optional.empty();
     }
 
     @Override
     protected void unfuse() {
-        fused.ifPresent(FusedLinear::close);
-        fused = Optional.empty();
+        quantized.ifPresent(FusedLinear::close);
+        quantized = Optional.empty();
+        fuses = false;
     }
 
     /**
-     * Returns whether to use the fused operator: only in inference on CPUs with several threads.
-     * With a single thread, the layer and GELU run one after the other; in float32, both ways use
-     * oneDNN and differ only by rounding.
+     * Returns whether to use the fused operator: only in fused models on CPUs. Otherwise,
+     * activation checkpointing would compute forward and backward passes differently.
      */
-    private static boolean isFused(NDArray x) {
-        return NoGrad.isActive()
+    private boolean isFused(NDArray x) {
+        return fuses
+                && NoGrad.isActive()
                 && x.size() > 0
-                && JniUtils.getNumThreads() > 1
                 && x.getDataType() != DataType.FLOAT64
                 && !x.getDevice().isGpu()
                 && Kernels.isFusedFor(x);

@@ -75,8 +75,11 @@ public final class Quantization {
         List<String> unknown = layers.stream().filter(name -> !known.contains(name)).toList();
         if (!unknown.isEmpty()) {
             throw SaccadeException.user(
-                    "quantized_layers: got %s, expected layers of the model such as %s",
-                    unknown, known.stream().limit(3).toList());
+                    "quantized_layers: got %d unknown names such as %s, expected layers of the"
+                            + " model such as %s",
+                    unknown.size(),
+                    unknown.stream().limit(3).toList(),
+                    known.stream().limit(3).toList());
         }
         Map<String, Module> modules = model.namedModules();
         known.forEach(

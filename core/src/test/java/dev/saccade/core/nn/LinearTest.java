@@ -75,6 +75,7 @@ class LinearTest {
         NDArray expected = Functional.gelu(linear.apply(x));
         close(expected, linear.forwardGelu(x));
         linear.train(false);
+        linear.fuse();
         close(expected, NoGrad.call(() -> linear.forwardGelu(x)));
         assertEquals(
                 x.size() * 12,

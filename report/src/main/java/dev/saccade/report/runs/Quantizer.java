@@ -27,6 +27,8 @@ import dev.saccade.models.TrainedModel;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.data.DataReports;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -134,7 +136,7 @@ public final class Quantizer {
             Map<String, Double> errors = errors(model, candidates, sample);
             List<String> layers = select(model, quantized, errors, sample);
             Map<String, Double> after = metrics.evaluate(quantized, val);
-            requireSmallDrop(checkpoint, before, after);
+            requireSmallDrop(checkpoint, val.size(), before, after);
             List<Double> latency = Latency.compare(model, quantized, val);
             save(stored, spec.withPrecision(PRECISION).withQuantizedLayers(layers), out);
             return new QuantizedModel(
@@ -192,7 +194,11 @@ public final class Quantizer {
     }
 
     private static boolean isSame(Path checkpoint, Path out) {
-        return checkpoint.toAbsolutePath().normalize().equals(out.toAbsolutePath().normalize());
+        try {
+            return Files.exists(out) && Files.isSameFile(checkpoint, out);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Returns the error of each candidate; NaN for layers that did not run on these images. */
@@ -250,7 +256,7 @@ public final class Quantizer {
     }
 
     private void requireSmallDrop(
-            Path checkpoint, Map<String, Double> before, Map<String, Double> after) {
+            Path checkpoint, int images, Map<String, Double> before, Map<String, Double> after) {
         if (before.isEmpty()) {
             throw SaccadeException.user(
                     "%s: not quantized: the metrics of the validation set are undefined; use a"
@@ -260,9 +266,9 @@ public final class Quantizer {
         List<String> drops = largeDrops(before, after);
         if (!drops.isEmpty()) {
             throw SaccadeException.user(
-                            "%s: not quantized: on the validation set, %s, but may drop by at most"
-                                    + " %s; allow a larger drop or use more images",
-                            checkpoint, String.join(", ", drops), settings.maxDrop)
+                            "%s: not quantized: on the %d validation images, %s, but may drop by at"
+                                    + " most %s; allow a larger drop or use more images",
+                            checkpoint, images, String.join(", ", drops), settings.maxDrop)
                     .withSettings("max-drop", "images");
         }
     }

@@ -229,7 +229,7 @@ class QuantizerTest {
                         // Validation before, sample before and after, validation after.
                         (model, dataset) -> Map.of("AP", ++calls[0] == 4 ? 0.4 : 0.5));
         rejected = assertThrows(SaccadeException.class, () -> noisy.write(checkpoint, out));
-        assertTrue(rejected.getMessage().contains("on the validation set, AP drops from 0.5000"));
+        assertTrue(rejected.getMessage().contains("validation images, AP drops from 0.5000"));
         assertTrue(rejected.getMessage().contains("at most 0.003"), rejected.getMessage());
         assertEquals(4, calls[0]);
         assertFalse(Files.exists(out));
