@@ -42,7 +42,9 @@ final class FusedConv2d extends FusedLayer {
         DIRECT_BFLOAT16(BFLOAT16),
         DIRECT_INT8(INT8);
 
-        /** Type of the products; with oneDNN, that of the maps. */
+        /**
+         * Type of the products; unused with oneDNN, which multiplies in the precision of the maps.
+         */
         private final int products;
 
         Algorithm(int products) {
