@@ -1,15 +1,12 @@
 package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.Affine;
-import dev.saccade.core.ops.memory.NoGrad;
-import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 
@@ -95,7 +92,7 @@ public final class Linear extends Quantizable<FusedLinear> implements Affine {
         if (bias == null || precision == Precision.FLOAT16 || !isFused(x)) {
             return Functional.gelu(linear(x));
         }
-        Script gelu = LINEAR_GELU.with(Map.of("type", precision == Precision.BFLOAT16 ? 15 : 6));
+        Script gelu = LINEAR_GELU.with(Map.of("type", FusedLayer.type(precision)));
         return Functional.countedLinear(
                 x, weight(), () -> gelu.run(x, weight.getArray(), bias.getArray()));
     }
@@ -132,11 +129,6 @@ public final class Linear extends Quantizable<FusedLinear> implements Affine {
      * activation checkpointing would compute forward and backward passes differently.
      */
     private boolean isFused(NDArray x) {
-        return fuses
-                && NoGrad.isActive()
-                && x.size() > 0
-                && x.getDataType() != DataType.FLOAT64
-                && !x.getDevice().isGpu()
-                && Kernels.isFusedFor(x);
+        return fuses && FusedLayer.isInference(x);
     }
 }
