@@ -11,7 +11,7 @@ typedef struct {
   const float* columns;   /* [width]: from 0 to w - 1 */
   float* out;             /* [height, width, channels]; null to write only labels */
   uint8_t* labels;        /* [height, width, 2]: the first channel with the largest value, low byte
-                             first; 0 if all are NaN */
+                             first; ignores NaN, 0 if all are NaN */
   int64_t label_row;      /* bytes between rows of labels */
 } saccade_bilinear_resize;
 

@@ -35,18 +35,18 @@ void interpolate_row(const saccade_bilinear_resize& a, int64_t y, int64_t stride
   }
 }
 
-// Returns the first channel with the largest value between two cells.
+// Returns the first channel with the largest value between two cells; ignores NaN.
 int64_t best_channel(const float* low, const float* high, const Position& at, int64_t channels) {
   Vec<float> lane;
   for (int i = 0; i < L; i++) lane[i] = static_cast<float>(i);
-  Vec<float> best = at.near * load(low) + at.far * load(high), channel = lane;
-  for (int64_t c = L; c < channels; c += L) {
+  const float none = static_cast<float>(channels);
+  Vec<float> best = broadcast(-FLT_MAX), channel = broadcast(none);
+  for (int64_t c = 0; c < channels; c += L) {
     const Vec<float> x = at.near * load(low + c) + at.far * load(high + c);
     channel = x > best ? lane + static_cast<float>(c) : channel;
     best = x > best ? x : best;
   }
-  const float none = static_cast<float>(channels);
-  const Vec<float> found = best == largest<float>(best) ? channel : broadcast<float>(none);
+  const Vec<float> found = best == largest<float>(best) ? channel : broadcast(none);
   const float first = -largest<float>(-found);
   return first < none ? static_cast<int64_t>(first) : 0;
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
@@ -103,6 +104,11 @@ class BilinearResizeTest {
         NDArray zeros = x.zerosLike();
         assertArrayEquals(new int[17 * 17], labels(zeros, rows, columns));
         assertArrayEquals(new int[17 * 17], labels(zeros.add(Float.NaN), rows, columns));
+        NDArray invalid = x.duplicate();
+        invalid.set(new NDIndex(":, :, 0"), Float.NaN);
+        NDArray lowest = x.duplicate();
+        lowest.set(new NDIndex(":, :, 0"), -1e30f);
+        assertArrayEquals(labels(lowest, rows, columns), labels(invalid, rows, columns));
     }
 
     /** Returns the labels, written into the middle of a larger map. */
