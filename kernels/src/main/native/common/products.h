@@ -127,13 +127,15 @@ void multiply(int64_t, const uint8_t*, const int8_t*, int32_t*) {}
 // Stores a vector; bfloat16 is rounded with an instruction of has_bfloat16_products.
 inline void put_rounded(Floats v, float* to) { store(to, v); }
 
+inline void put_rounded(Floats v, BFloat16* to) {
 #if defined(__AVX512F__)
-__attribute__((target("avx512bf16"))) inline void put_rounded(Floats v, BFloat16* to) {
-  const __m256bh rounded = _mm512_cvtneps_pbh(v);
+  // Not an intrinsic, so that it becomes part of functions for processors without it.
+  __m256i rounded;
+  asm("vcvtneps2bf16 %1, %0" : "=v"(rounded) : "v"(v));
   memcpy(to, &rounded, sizeof rounded);
-}
 #else
-inline void put_rounded(Floats v, BFloat16* to) { narrow_all(v, to); }
+  narrow_all(v, to);
 #endif
+}
 
 }  // namespace

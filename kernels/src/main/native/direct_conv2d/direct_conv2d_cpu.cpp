@@ -6,6 +6,7 @@
 #include "direct_conv2d/direct_conv2d.h"
 
 #include "common/products.h"
+#include "direct_conv2d/quantize.h"
 #include "gelu/normal.h"
 
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr int L = LANES<float>;
 constexpr int PIXELS = 4 * R;  // pixels of a block
 constexpr int ITEMS = 3;       // least work items per thread
-constexpr int MAX_WEIGHT = 127, MAX_INPUT = 255;
+constexpr int MAX_WEIGHT = 127;
 
 bool has_products(saccade_products products) {
   return products == SACCADE_FLOAT_PRODUCTS ||
@@ -64,53 +65,6 @@ void pack(const saccade_direct_conv2d& a) {
       for (int64_t i = 0; i < row; i++) narrow(weight(i), to[packed_place<P>(row, a.out, k, i)]);
     }
   }
-}
-
-#if defined(__AVX512F__)
-// Rounds to the nearest integer, ties to even, and stores 8 bits of each.
-inline void store_bytes(Floats v, uint8_t* to) {
-  const __m512i rounded = _mm512_maskz_cvtps_epi32(0xFFFF, v);
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_maskz_cvtusepi32_epi8(0xFFFF, rounded));
-}
-#else
-inline void store_bytes(Floats, uint8_t*) {}
-#endif
-
-// Maps values to 0 to 255; the range is the least value and the step.
-template <class S>
-void quantize(const S* from, int64_t count, uint8_t* to, float* range) {
-  const Floats first = broadcast(widen(from[0]));
-  Floats low = first, high = first, invalid = {};
-  by_vectors<float, 1>(count, [&](auto, auto whole, int64_t c) {
-    if constexpr (whole) {
-      const Floats v = take<true>(from + c, L);
-      low = v < low ? v : low;
-      high = v > high ? v : high;
-      invalid += v * 0.f;
-    } else {
-      for (int64_t i = c; i < count; i++) {
-        low = min<float>(low, broadcast(widen(from[i])));
-        high = max<float>(high, broadcast(widen(from[i])));
-        invalid += broadcast(widen(from[i])) * 0.f;
-      }
-    }
-  });
-  // NaN if any input is NaN or infinite: then so are all outputs of the pixel.
-  const float least = -largest<float>(-low) + sum<float>(invalid), most = largest<float>(high);
-  const float step = (most - least) / MAX_INPUT;
-  const float factor = step > 0 ? 1 / step : 0;
-  range[0] = least;
-  range[1] = step;
-  by_vectors<float, 1>(count, [&](auto, auto whole, int64_t c) {
-    const Floats v = (take<whole>(from + c, count - c) - least) * factor;
-    if constexpr (whole) {
-      store_bytes(v, to + c);
-    } else {
-      uint8_t bytes[L];
-      store_bytes(v, bytes);
-      std::copy(bytes, bytes + (count - c), to + c);
-    }
-  });
 }
 
 // A convolution of maps of type S with weights of type P.
@@ -215,22 +169,35 @@ class Convolution {
     }
   }
 
-  // Scales sums, adds bias and add, applies ReLU and writes a vector of channels of some pixels.
+  // Scales sums, adds bias and add, applies the activation and writes a vector of channels of some
+  // pixels.
   void write(int64_t pixel, int64_t end, int64_t channel, const float* ranges,
              const Sum* sums) const {
-    const int64_t count = a.out - channel;
+    // Copied, since what is written could change arguments as far as the compiler knows.
+    const int64_t count = a.out - channel, stride = a.out, first = pixel * stride + channel;
+    const S* const add = a.add ? static_cast<const S*>(a.add) + first : nullptr;
+    S* const y = static_cast<S*>(a.y) + first;
+    const saccade_activation activation = a.activation;
     const auto finish = [&](auto whole) {
       const Floats bias = take<whole>(a.bias + channel, count);
+      const Floats scale = IS_INT8 ? load(a.scales + channel) : Floats{};
+      const Floats least = IS_INT8 ? load(a.scales + out + channel) : Floats{};
       for (int64_t i = 0; i < end; i++) {
-        const int64_t index = (pixel + i) * a.out + channel;
-        Floats y = scaled(sums + i * WIDTH, channel, ranges + 2 * i) + bias;
-        if (a.add) y += take<whole>(static_cast<const S*>(a.add) + index, count);
-        y = activated(y);
-        S* to = static_cast<S*>(a.y) + index;
-        if constexpr (whole && !std::is_same_v<P, float>) {
-          put_rounded(y, to);
+        Floats value = bias;
+        if constexpr (IS_INT8) {
+          Ints products;
+          memcpy(&products, sums + i * WIDTH, sizeof products);
+          const Floats sum = __builtin_convertvector(products, Floats);
+          value += sum * (scale * ranges[2 * i + 1]) + least * ranges[2 * i];
         } else {
-          put<whole>(y, to, count);
+          value += load(sums + i * WIDTH);
+        }
+        if (add) value += take<whole>(add + i * stride, count);
+        value = activated(value, activation);
+        if constexpr (whole && !std::is_same_v<P, float>) {
+          put_rounded(value, y + i * stride);
+        } else {
+          put<whole>(value, y + i * stride, count);
         }
       }
     };
@@ -238,20 +205,9 @@ class Convolution {
   }
 
   // A NaN stays NaN.
-  Floats activated(Floats y) const {
-    if (a.activation == SACCADE_RELU) return y < Floats{} ? Floats{} : y;
-    return a.activation == SACCADE_GELU ? y * normal(y).cumulative : y;
-  }
-
-  Floats scaled(const Sum* sums, int64_t channel, const float* range) const {
-    if constexpr (IS_INT8) {
-      Ints products;
-      memcpy(&products, sums, sizeof products);
-      return __builtin_convertvector(products, Floats) * (load(a.scales + channel) * range[1]) +
-             load(a.scales + out + channel) * range[0];
-    } else {
-      return load(sums);
-    }
+  static Floats activated(Floats y, saccade_activation activation) {
+    if (activation == SACCADE_RELU) return y < Floats{} ? Floats{} : y;
+    return activation == SACCADE_GELU ? y * normal(y).cumulative : y;
   }
 
   const saccade_direct_conv2d& a;

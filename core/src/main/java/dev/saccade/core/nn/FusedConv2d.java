@@ -157,7 +157,7 @@ final class FusedConv2d extends FusedLayer {
     boolean supports(NDArray x) {
         int width = geometry.in() / geometry.groups();
         return !(geometry.groups() > 1 && Functional.isNarrow(width, x.getDataType()))
-                && isInference(x)
+                && Kernels.isFusedForInferenceOnCpu(x)
                 && supports(Autocast.precision(x.getDevice()));
     }
 

@@ -1,13 +1,9 @@
 package dev.saccade.core.nn;
 
-import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDScope;
-import ai.djl.ndarray.types.DataType;
 
-import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.Kernels;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -35,15 +31,6 @@ abstract class FusedLayer implements AutoCloseable {
     /** Returns PyTorch's number of a precision of maps. */
     static int type(Precision precision) {
         return precision == Precision.BFLOAT16 ? BFLOAT16 : FLOAT32;
-    }
-
-    /** Returns whether this is inference on a CPU with fused operators for this array. */
-    static boolean isInference(NDArray x) {
-        return NoGrad.isActive()
-                && x.size() > 0
-                && !x.getDevice().isGpu()
-                && x.getDataType() != DataType.FLOAT64
-                && Kernels.isFusedFor(x);
     }
 
     /** Returns packed arrays; {@code pack} runs at the first call with this key. */

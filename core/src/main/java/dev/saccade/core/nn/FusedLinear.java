@@ -6,6 +6,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Functional;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.Map;
@@ -28,7 +29,7 @@ final class FusedLinear extends FusedLayer {
     /** Returns whether an input can be multiplied; otherwise, use the separate operators. */
     boolean supports(NDArray x) {
         return Quantization.isFast()
-                && isInference(x)
+                && Kernels.isFusedForInferenceOnCpu(x)
                 && Autocast.precision(x.getDevice()) != Precision.FLOAT16;
     }
 

@@ -7,6 +7,7 @@ import ai.djl.nn.Parameter;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.Affine;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 
@@ -129,6 +130,6 @@ public final class Linear extends Quantizable<FusedLinear> implements Affine {
      * activation checkpointing would compute forward and backward passes differently.
      */
     private boolean isFused(NDArray x) {
-        return fuses && FusedLayer.isInference(x);
+        return fuses && Kernels.isFusedForInferenceOnCpu(x);
     }
 }

@@ -28,6 +28,11 @@ import java.util.function.Supplier;
  */
 public final class Functional {
 
+    private static final ScriptTemplate FUSED_MAX_POOL =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor",
+                    "return ops.saccade.max_pool2d(x, {kernel}, {stride}, {padding})");
+
     private static final ScriptTemplate ADD_LAYER_NORM =
             ScriptTemplate.of(
                     "(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor) -> Tuple[Tensor, Tensor]",
@@ -307,8 +312,15 @@ public final class Functional {
         return call("torch.adaptive_avg_pool2d", x, List.of(size, size));
     }
 
-    /** Pools square windows of {@code [N, C, H, W]}. */
+    /**
+     * Returns the maxima of square windows of {@code [N, C, H, W]}; NaN if a window contains NaN.
+     */
     public static NDArray maxPool2d(NDArray x, int kernel, int stride, int padding) {
+        if (Kernels.isFusedForInferenceOnCpu(x) && x.getDataType() != DataType.FLOAT16) {
+            return FUSED_MAX_POOL
+                    .with(Map.of("kernel", kernel, "stride", stride, "padding", padding))
+                    .run(x);
+        }
         Shape border = new Shape(padding, padding);
         return x.getNDArrayInternal()
                 .maxPool(new Shape(kernel, kernel), new Shape(stride, stride), border, false);

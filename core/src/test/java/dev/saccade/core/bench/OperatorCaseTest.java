@@ -44,7 +44,8 @@ class OperatorCaseTest {
 
     /**
      * Compared with portable operators in OptimizerTest, MaskCropTest, MaskPasteTest,
-     * BilinearResizeTest and FusedConv2dTest, or, like the tracer, without a portable version.
+     * BilinearResizeTest, FunctionalTest and FusedConv2dTest, or, like the tracer, without a
+     * portable version.
      */
     private static final Set<String> APART =
             Set.of(
@@ -55,7 +56,8 @@ class OperatorCaseTest {
                     "trace",
                     "bilinear_resize",
                     "winograd_conv2d",
-                    "direct_conv2d");
+                    "direct_conv2d",
+                    "max_pool2d");
 
     static List<OperatorCase> cases() {
         return OperatorCase.all(1);

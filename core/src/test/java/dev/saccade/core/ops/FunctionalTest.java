@@ -6,19 +6,24 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.OperatorLibrary;
 import dev.saccade.core.ops.script.Script;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.function.Supplier;
 
 class FunctionalTest {
 
@@ -71,6 +76,20 @@ class FunctionalTest {
         assertArrayEquals(new float[] {0, 0, 0, 12, 100, Float.NaN}, y, 1e-6f);
         assertArrayEquals(new float[] {0, 0, 0.5f, 1, 1, Float.NaN}, slope, 1e-6f);
         assertEquals(DataType.FLOAT32, actual[0].getDataType());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3, 2, 1, FLOAT32", "3, 2, 1, BFLOAT16", "2, 2, 0, FLOAT32", "1, 3, 0, FLOAT32"})
+    void maxPoolingEqualsPyTorch(int kernel, int stride, int padding, DataType type) {
+        NDArray x = manager.randomNormal(new Shape(2, 37, 13, 8));
+        x.set(new NDIndex("1, 5, 6, 3"), Float.NaN);
+        NDArray map = type == DataType.BFLOAT16 ? TO_BFLOAT16.run(x) : x;
+        Supplier<NDArray> pool =
+                () -> NoGrad.call(() -> Functional.maxPool2d(map, kernel, stride, padding));
+        NDArray expected = OperatorLibrary.callPortable(pool);
+        NDArray found = pool.get();
+        assertEquals(expected.getDataType(), found.getDataType());
+        assertArrayEquals(floats(expected), floats(found));
     }
 
     /** Compiles each row once, which detects misspelled operators. */

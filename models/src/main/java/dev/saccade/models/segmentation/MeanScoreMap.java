@@ -29,7 +29,7 @@ public final class MeanScoreMap implements AutoCloseable {
     /** Scores per tile on GPUs, which need time to start each operator. */
     private static final int GPU_TILE = 1 << 27;
 
-    private static final int ROWS = 64;
+    private static final int MIN_ROWS = 64;
 
     private final List<ScoreMap> maps;
     private final Size size;
@@ -76,10 +76,12 @@ public final class MeanScoreMap implements AutoCloseable {
      */
     public LabelMap labels() {
         Shape shape = new Shape(size.height(), size.width(), Short.BYTES);
-        int columns = Math.max(1, tile / ROWS / maps.get(0).numClasses());
+        int pixels = tile / maps.get(0).numClasses();
+        int rows = Math.max(MIN_ROWS, pixels / size.width());
+        int columns = Math.max(1, pixels / rows);
         try (NDArray labels = maps.get(0).manager().create(shape, DataType.UINT8)) {
-            for (int top = 0; top < size.height(); top += ROWS) {
-                int bottom = Math.min(top + ROWS, size.height());
+            for (int top = 0; top < size.height(); top += rows) {
+                int bottom = Math.min(top + rows, size.height());
                 for (int left = 0; left < size.width(); left += columns) {
                     int right = Math.min(left + columns, size.width());
                     label(new Tile(top, bottom, left, right), labels);

@@ -8,6 +8,7 @@ import com.google.common.collect.Sets;
 
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.Autocast;
+import dev.saccade.core.ops.memory.NoGrad;
 
 import java.util.Map;
 import java.util.Set;
@@ -85,6 +86,18 @@ public final class Kernels {
     public static boolean isFusedForFloat32OnCpu(NDArray array) {
         return array.getDataType() == DataType.FLOAT32
                 && !array.getDevice().isGpu()
+                && isFusedFor(array);
+    }
+
+    /**
+     * Returns whether fused operators that exist only for inference on CPUs support an array, which
+     * is not empty.
+     */
+    public static boolean isFusedForInferenceOnCpu(NDArray array) {
+        return NoGrad.isActive()
+                && array.size() > 0
+                && !array.getDevice().isGpu()
+                && array.getDataType() != DataType.FLOAT64
                 && isFusedFor(array);
     }
 
