@@ -58,6 +58,9 @@ final class FusedConv2d extends FusedLayer {
     /** With fewer tiles, reading the transformed weights takes longer than multiplying them. */
     private static final int MIN_TILES = 12;
 
+    /** With fewer tiles, 8-bit products are faster than Winograd's algorithm. */
+    private static final int MIN_QUANTIZED_TILES = 16;
+
     /** Whether oneDNN convolves bfloat16 maps: with AVX-512, or native products on Arm. */
     private static final Supplier<Boolean> HAS_BFLOAT16 =
             Suppliers.memoize(
@@ -131,13 +134,13 @@ final class FusedConv2d extends FusedLayer {
     /** Returns the algorithm for outputs {@code [N, out, h, w]} of this size. */
     private Algorithm algorithm(Shape y, Precision precision, boolean adds) {
         boolean isSmall = quantized && Quantization.isFast();
-        if (isWinograd(geometry) && tiles(y) >= MIN_TILES) {
+        if (isWinograd(geometry) && tiles(y) >= (isSmall ? MIN_QUANTIZED_TILES : MIN_TILES)) {
             return isSmall ? Algorithm.WINOGRAD_BFLOAT16 : Algorithm.WINOGRAD_FLOAT32;
         }
         if (!isDense(geometry)) {
             return Algorithm.ONEDNN;
         }
-        if (isSmall && !isWinograd(geometry) && fitsInt8(geometry)) {
+        if (isSmall && fitsInt8(geometry)) {
             return Algorithm.DIRECT_INT8;
         }
         // oneDNN adds slowly.
