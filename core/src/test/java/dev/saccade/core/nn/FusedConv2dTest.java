@@ -27,6 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import java.util.List;
@@ -151,17 +152,28 @@ class FusedConv2dTest {
         }
     }
 
-    @Test
-    void quantizedLayersPropagateNan() {
+    @ParameterizedTest
+    @EnumSource(
+            value = Precision.class,
+            names = {"FLOAT32", "BFLOAT16"})
+    void quantizedLayersPropagateNan(Precision precision) {
         assumeTrue(Quantization.isFast(), "the processor lacks 8-bit products");
         ConvModule module = modules(new Geometry(33, 20, 1)).get(1);
         Quantization.apply(module, List.of("conv"));
         for (int channel : new int[] {0, 5, 32}) {
-            NDArray x = random(1, 33, 4, 4);
-            x.set(new NDIndex("0, " + channel + ", 1, 1"), Float.NaN);
-            NDArray y = NoGrad.call(() -> module.apply(x));
-            assertTrue(Float.isNaN(y.getFloat(0, 0, 1, 1)));
-            assertFalse(Float.isNaN(y.getFloat(0, 0, 2, 1)));
+            for (float value :
+                    new float[] {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY}) {
+                NDArray x = random(1, 33, 4, 4);
+                x.set(new NDIndex("0, " + channel + ", 1, 1"), value);
+                NDArray y =
+                        NoGrad.call(
+                                () ->
+                                        Autocast.call(
+                                                precision, Device.cpu(), () -> module.apply(x)));
+                NDArray found = Tensors.toFloat32(y);
+                assertTrue(Float.isNaN(found.getFloat(0, 0, 1, 1)));
+                assertFalse(Float.isNaN(found.getFloat(0, 0, 2, 1)));
+            }
         }
     }
 
