@@ -7,11 +7,6 @@ final class Shapes {
 
     private Shapes() {}
 
-    /** Returns the distance to a ring; {@code thickness} is half the width of the ring. */
-    static double ring(double u, double v, double radius, double thickness) {
-        return Math.abs(Math.hypot(u, v) - radius) - thickness;
-    }
-
     /** Returns the distance to a rounded rectangle around the origin. */
     static double rectangle(double u, double v, double halfWidth, double halfHeight, double round) {
         double du = Math.abs(u) - halfWidth + round;
