@@ -4,12 +4,10 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.primitives.ImmutableIntArray;
 
-import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
-import dev.saccade.datasets.ObjectStatistics;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -37,9 +35,7 @@ record GroupSampler(List<ImmutableIntArray> groups, int batchSize, long seed) im
                         .filter(group -> !group.isEmpty())
                         .toList();
         if (groups.isEmpty()) {
-            throw SaccadeException.user(
-                    "nothing to train on: %s",
-                    ObjectStatistics.emptyReason(dataset.size(), dataset.classes()));
+            throw Sampler.nothingToTrainOn(dataset);
         }
         return new GroupSampler(groups, batchSize, seed);
     }

@@ -2,8 +2,10 @@ package dev.saccade.datasets.loader;
 
 import com.google.common.primitives.ImmutableIntArray;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.TrainingTargets;
 
 import java.util.Collections;
@@ -20,7 +22,7 @@ interface Sampler {
      */
     static Sampler of(Dataset dataset, TargetKind targets, int batchSize, long seed) {
         return targets == TargetKind.LABEL_MAPS
-                ? new ShuffledSampler(dataset.size(), batchSize, seed)
+                ? ShuffledSampler.of(dataset, batchSize, seed)
                 : GroupSampler.of(dataset, batchSize, seed);
     }
 
@@ -36,6 +38,13 @@ interface Sampler {
                                         targets == TargetKind.LABEL_MAPS
                                                 || TrainingTargets.keeps(
                                                         dataset.image(i), dataset.annotations(i))));
+    }
+
+    /** Returns the error for a data set without images to train on. */
+    static SaccadeException nothingToTrainOn(Dataset dataset) {
+        return SaccadeException.user(
+                "nothing to train on: %s",
+                ObjectStatistics.emptyReason(dataset.size(), dataset.classes()));
     }
 
     /** Returns the number of batches per epoch of all ranks together. */

@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SeededRandom;
+import dev.saccade.datasets.Dataset;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +19,14 @@ record ShuffledSampler(int size, int batchSize, long seed) implements Sampler {
 
     ShuffledSampler {
         checkArgument(batchSize > 0, "batch_size: got %s, expected a positive number", batchSize);
-        checkArgument(size > 0, "nothing to train on: the data set has no images");
+    }
+
+    /** Creates a sampler of all images; throws if there are none. */
+    static ShuffledSampler of(Dataset dataset, int batchSize, long seed) {
+        if (dataset.size() == 0) {
+            throw Sampler.nothingToTrainOn(dataset);
+        }
+        return new ShuffledSampler(dataset.size(), batchSize, seed);
     }
 
     @Override

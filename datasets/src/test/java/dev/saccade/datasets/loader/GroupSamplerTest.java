@@ -8,9 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.TargetKind;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -68,6 +71,16 @@ class GroupSamplerTest {
                 "nothing to train on: none of 1 image contains a cat, a dog",
                 assertThrows(SaccadeException.class, () -> GroupSampler.of(photos, 1, 5))
                         .getMessage());
+    }
+
+    @ParameterizedTest
+    @EnumSource(TargetKind.class)
+    void rejectsDataSetsWithoutImages(TargetKind targets) {
+        ImageFolder photos = new ImageFolder(folder);
+        SaccadeException rejected =
+                assertThrows(SaccadeException.class, () -> Sampler.of(photos, targets, 1, 5));
+        assertEquals(SaccadeException.Kind.USER, rejected.kind());
+        assertEquals("nothing to train on: the data set has no images", rejected.getMessage());
     }
 
     /** Three that are wide and two that are not; a square is not. */
