@@ -3,6 +3,7 @@ package dev.saccade.core.nn;
 import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMultiset;
 import com.google.common.collect.Maps;
 
 import dev.saccade.core.SaccadeException;
@@ -68,7 +69,7 @@ public final class Quantization {
     /**
      * Quantizes exactly these layers and fuses the model, which must be in inference mode.
      *
-     * @throws SaccadeException of kind user, if a name is not one of {@link #layers}
+     * @throws SaccadeException of kind user, if a name is not one of {@link #layers} or is repeated
      */
     public static void apply(Module model, List<String> layers) {
         List<String> known = layers(model);
@@ -81,6 +82,15 @@ public final class Quantization {
                     unknown.stream().limit(3).toList(),
                     known.stream().limit(3).toList());
         }
+        ImmutableMultiset.copyOf(layers).entrySet().stream()
+                .filter(name -> name.getCount() > 1)
+                .findFirst()
+                .ifPresent(
+                        name -> {
+                            throw SaccadeException.user(
+                                    "quantized_layers: got %s %d times, expected each layer once",
+                                    name.getElement(), name.getCount());
+                        });
         Map<String, Module> modules = model.namedModules();
         known.forEach(
                 name -> ((Quantizable<?>) modules.get(name)).setQuantized(layers.contains(name)));

@@ -116,4 +116,18 @@ class QuantizationTest {
             assertTrue(e.getMessage().contains("[output, none]"), e.getMessage());
         }
     }
+
+    @Test
+    void rejectsRepeatedLayers() {
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            List<String> layers = List.of("wide.conv", "point.conv", "wide.conv");
+            SaccadeException e =
+                    assertThrows(
+                            SaccadeException.class,
+                            () -> Quantization.apply(model(manager), layers));
+            assertEquals(
+                    "quantized_layers: got wide.conv 2 times, expected each layer once",
+                    e.getMessage());
+        }
+    }
 }
