@@ -133,14 +133,13 @@ final class FusedConv2d extends FusedLayer {
 
     /** Returns the algorithm for outputs {@code [N, out, h, w]} of this size. */
     private Algorithm algorithm(Shape y, Precision precision, boolean adds) {
-        boolean isSmall = quantized && Quantization.isFast();
-        if (isWinograd(geometry) && tiles(y) >= (isSmall ? MIN_QUANTIZED_TILES : MIN_TILES)) {
-            return isSmall ? Algorithm.WINOGRAD_BFLOAT16 : Algorithm.WINOGRAD_FLOAT32;
+        if (usesWinograd(y)) {
+            return hasSmallProducts() ? Algorithm.WINOGRAD_BFLOAT16 : Algorithm.WINOGRAD_FLOAT32;
         }
         if (!isDense(geometry)) {
             return Algorithm.ONEDNN;
         }
-        if (isSmall && fitsInt8(geometry)) {
+        if (hasSmallProducts() && fitsInt8(geometry)) {
             return Algorithm.DIRECT_INT8;
         }
         // oneDNN adds slowly.
@@ -152,8 +151,23 @@ final class FusedConv2d extends FusedLayer {
                 : Algorithm.DIRECT_FLOAT32;
     }
 
+    private boolean hasSmallProducts() {
+        return quantized && Quantization.isFast();
+    }
+
+    private boolean usesWinograd(Shape y) {
+        return isWinograd(geometry)
+                && tiles(y) >= (hasSmallProducts() ? MIN_QUANTIZED_TILES : MIN_TILES);
+    }
+
     private static long tiles(Shape y) {
         return y.get(0) * ((y.get(2) + TILE - 1) / TILE) * ((y.get(3) + TILE - 1) / TILE);
+    }
+
+    /** Returns the number of multiplications of Winograd's algorithm, without its transforms. */
+    private long winogradProducts(Shape y) {
+        int inputTile = TILE + geometry.kernel() - 1;
+        return tiles(y) * inputTile * inputTile * geometry.in() * geometry.out();
     }
 
     /** Returns whether an input can be convolved; otherwise, use the separate layers. */
@@ -178,9 +192,11 @@ final class FusedConv2d extends FusedLayer {
      */
     NDArray apply(NDArray x, Optional<NDArray> residual, boolean relu) {
         Shape result = geometry.outputShape(x.getShape());
-        long products = result.size() * geometry.in() / geometry.groups();
+        long area = (long) geometry.kernel() * geometry.kernel();
+        long direct = result.size() * geometry.in() / geometry.groups() * area;
         return MultiplyAdds.run(
-                products * geometry.kernel() * geometry.kernel(),
+                direct,
+                usesWinograd(result) ? winogradProducts(result) : direct,
                 x,
                 result,
                 () -> convolve(x, result, residual, relu));

@@ -2,6 +2,7 @@ package dev.saccade.core.nn;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
@@ -9,6 +10,8 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.nn.Conv2d.Geometry;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.MultiplyAdds;
 
 import org.junit.jupiter.api.Test;
 
@@ -51,6 +54,27 @@ class LayerProfileTest {
             assertEquals(0, entries.get(3).multiplyAdds());
             entries.forEach(entry -> assertTrue(entry.seconds() > 0, entry.path()));
             assertTrue(LayerProfile.of(() -> {}).isEmpty());
+        }
+    }
+
+    @Test
+    void countsTheMultiplicationsOfWinogradConvolutions() {
+        assumeTrue(Kernels.status().loaded(), "the portable operators do not use Winograd");
+        WeightInit random = WeightInit.uniform(1);
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            Sequential root = new Sequential();
+            root.append("a", ConvModule.relu(new Geometry(16, 32, 3).padding(1), random));
+            root.initialize(manager, 0);
+            root.train(false);
+            root.fuse();
+            NDArray x = manager.randomNormal(0, 1, new Shape(1, 16, 16, 16), DataType.FLOAT32);
+            long direct = 16L * 16 * 16 * 32 * 9;
+            assertEquals(direct, MultiplyAdds.count(() -> root.apply(x)));
+            long computed =
+                    LayerProfile.of(() -> root.apply(x)).stream()
+                            .mapToLong(LayerProfile.Entry::multiplyAdds)
+                            .sum();
+            assertEquals(direct / 4, computed);
         }
     }
 }

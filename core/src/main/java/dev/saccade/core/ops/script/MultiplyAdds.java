@@ -40,7 +40,10 @@ public final class MultiplyAdds {
         return count(forward, true);
     }
 
-    /** Runs {@code forward} and returns its multiply-adds; {@link #measured} grows meanwhile. */
+    /**
+     * Runs {@code forward} and returns its multiply-adds; {@link #measured} grows meanwhile. Unlike
+     * {@link #count}, counts only what Winograd convolutions compute, not a direct convolution.
+     */
     public static long measure(Runnable forward) {
         return count(forward, false);
     }
@@ -72,8 +75,18 @@ public final class MultiplyAdds {
      */
     public static NDArray run(
             long multiplyAdds, NDArray x, Shape result, Supplier<NDArray> operator) {
-        add(multiplyAdds);
+        return run(multiplyAdds, multiplyAdds, x, result, operator);
+    }
+
+    /**
+     * Runs an operator like {@link #run(long, NDArray, Shape, Supplier)}.
+     *
+     * @param computed multiply-adds of the algorithm, which {@link #measure} adds instead
+     */
+    public static NDArray run(
+            long multiplyAdds, long computed, NDArray x, Shape result, Supplier<NDArray> operator) {
         Counter counter = COUNTER.get();
+        add(counter != null && counter.skips ? multiplyAdds : computed);
         return counter != null && counter.skips
                 ? x.getManager().zeros(result, x.getDataType())
                 : operator.get();
