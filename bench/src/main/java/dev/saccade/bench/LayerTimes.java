@@ -2,6 +2,7 @@ package dev.saccade.bench;
 
 import com.google.common.base.Joiner;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
 import dev.saccade.core.nn.LayerProfile;
@@ -13,6 +14,8 @@ import java.util.stream.Collectors;
 /**
  * Time of each layer of a prediction, in the order in which the layers finish.
  *
+ * @param input number and size of the images
+ * @param classes number of classes
  * @param seconds median time of the prediction
  * @param layers layers that take at least {@link #MIN_FRACTION} of the time
  * @param otherSeconds time of the other layers and of everything outside of layers, such as NMS
@@ -21,6 +24,7 @@ import java.util.stream.Collectors;
 public record LayerTimes(
         String name,
         String input,
+        int classes,
         double seconds,
         List<LayerProfile.Entry> layers,
         double otherSeconds,
@@ -28,15 +32,23 @@ public record LayerTimes(
 
     private static final double MIN_FRACTION = 0.001;
 
+    private static final String NOTE =
+            "Winograd convolutions (3x3, stride 1) need a quarter of the products of direct ones;"
+                    + " rates count only these."
+                    + System.lineSeparator()
+                    + "Layers can exceed 100 % if their products are bfloat16 or 8-bit, or if their"
+                    + " maps fit into the cache.";
+
     private static final String COLUMNS = "%-46s %-17s %-18s %5s %9s %6s %16s %6s %-6s %s%n";
 
-    static LayerTimes of(String name, String input, double seconds, List<LayerProfile.Entry> all) {
+    static LayerTimes of(ModelBench.Input input, double seconds, List<LayerProfile.Entry> all) {
         List<LayerProfile.Entry> layers =
                 all.stream().filter(each -> each.seconds() >= MIN_FRACTION * seconds).toList();
         double listed = layers.stream().mapToDouble(LayerProfile.Entry::seconds).sum();
         return new LayerTimes(
-                name,
-                input,
+                input.name(),
+                input.images() + " x " + input.size(),
+                input.classes(),
                 seconds,
                 layers,
                 Math.max(0, seconds - listed),
@@ -45,7 +57,9 @@ public record LayerTimes(
 
     @Override
     public String toString() {
-        return Printable.format("%s, prediction of %s: %.1f ms%n", name, input, seconds * 1e3)
+        return Printable.format(
+                        "%s, prediction of %s, %s: %.1f ms%n",
+                        name, input, Count.of(classes, "class"), seconds * 1e3)
                 + Text.format(
                         COLUMNS,
                         "layer",
@@ -64,8 +78,9 @@ public record LayerTimes(
                 + (roofline == null
                         ? "peak: unknown without fused operators"
                         : Text.format(
-                                "peak: %.0f GFLOP/s in float32, %.1f GB/s copying",
-                                roofline.operations() / 1e9, roofline.bytes() / 1e9));
+                                "peak: %.0f GFLOP/s with float32 products, %.1f GB/s copying"
+                                        + " memory%n%s",
+                                roofline.operations() / 1e9, roofline.bytes() / 1e9, NOTE));
     }
 
     private String line(LayerProfile.Entry layer) {

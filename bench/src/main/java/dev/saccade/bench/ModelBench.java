@@ -57,6 +57,7 @@ public final class ModelBench implements AutoCloseable {
      *
      * @param name model name
      * @param size network input size
+     * @param classes number of classes
      * @param quantizedLayers layers that predictions {@linkplain Quantization quantize}
      */
     public record Input(
@@ -104,8 +105,7 @@ public final class ModelBench implements AutoCloseable {
                 profiles.put((System.nanoTime() - start) / 1e9, profile);
             }
             double median = List.copyOf(profiles.keySet()).get(profiles.size() / 2);
-            String size = input.images + " x " + input.size;
-            return LayerTimes.of(input.name, size, median, profiles.get(median));
+            return LayerTimes.of(input, median, profiles.get(median));
         }
     }
 
@@ -168,6 +168,7 @@ public final class ModelBench implements AutoCloseable {
                 pass,
                 input.images,
                 input.size.toString(),
+                input.classes,
                 Devices.local().describe(manager.getDevice()),
                 config.precision(),
                 times,

@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.joining;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.google.common.base.Ascii;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
 import dev.saccade.core.bench.Timing;
@@ -16,6 +17,8 @@ import java.util.Map;
 /**
  * Measured times of a model.
  *
+ * @param input network input size
+ * @param classes number of classes
  * @param hostReads array reads per pass; each read waits for the GPU
  * @param hostWrites copies of Java values to arrays per pass
  * @param readBy reads by code location
@@ -27,6 +30,7 @@ public record ModelTimes(
         String pass,
         int images,
         String input,
+        int classes,
         String device,
         Precision precision,
         Map<String, Timing> times,
@@ -39,7 +43,9 @@ public record ModelTimes(
 
     @Override
     public String toString() {
-        return Printable.format("%s, %s, %d x %s%n", name, pass, images, input)
+        return Printable.format(
+                        "%s, %s, %d x %s, %s%n",
+                        name, pass, images, input, Count.of(classes, "class"))
                 + Text.format("  device         %s%n", device)
                 + Text.format("  precision      %s%n", Ascii.toLowerCase(precision.name()))
                 + Text.format("  operators      %s%n", Kernels.status())

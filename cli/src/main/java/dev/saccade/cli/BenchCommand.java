@@ -3,6 +3,8 @@ package dev.saccade.cli;
 import dev.saccade.bench.ModelBench;
 import dev.saccade.bench.RanksBench;
 import dev.saccade.cli.terminal.JsonOption;
+import dev.saccade.cli.terminal.Progress;
+import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.bench.OperatorBench;
 import dev.saccade.core.bench.Timing;
 import dev.saccade.train.config.RunConfig;
@@ -12,6 +14,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
+import java.util.List;
 import java.util.Optional;
 
 @Command(
@@ -49,9 +52,9 @@ final class BenchCommand extends BaseCommand {
     @Command(
             name = "ops",
             description = {
-                "Benchmark each fused operator at the sizes of the tiny models. Prints"
-                        + " milliseconds, the speedup over the portable operator and the fraction"
-                        + " of peak performance."
+                "Benchmark each fused operator on arrays as large as in the tiny model variants,"
+                        + " such as Swin-T. Prints the time, the speedup over the portable operator"
+                        + " and the percentage of the CPU's peak arithmetic and memory rates."
             },
             mixinStandardHelpOptions = true)
     void ops(
@@ -66,13 +69,17 @@ final class BenchCommand extends BaseCommand {
             @Mixin RunsOption runs,
             @Mixin JsonOption json) {
         ConfigArguments.requirePositive("--batch-size", images);
-        json.print(spec, OperatorBench.all(images, runs.orElse(9)), OperatorBench::table);
+        int timed = runs.orElse(9);
+        json.print(
+                spec,
+                StopSignal.runHalting(() -> OperatorBench.all(images, timed)),
+                OperatorBench::table);
     }
 
     @Command(
             name = "model",
             description =
-                    "Benchmark inference of a model on random images. With --train,"
+                    "Benchmark predictions of a model on random images. With --train,"
                             + " benchmark training steps and find the largest batch size that"
                             + " fits into memory.",
             mixinStandardHelpOptions = true)
@@ -83,13 +90,14 @@ final class BenchCommand extends BaseCommand {
                             names = "--train",
                             description =
                                     "Benchmark training steps, including the"
-                                            + " optimizer, instead of inference.")
+                                            + " optimizer, instead of predictions.")
                     boolean train,
             @Option(
                             names = "--layers",
                             description =
-                                    "Print time, rate, memory format, precision and fraction of"
-                                            + " peak performance of each layer instead.")
+                                    "List the layers of a prediction with their time, rate,"
+                                            + " percentage of the CPU's peak rate, memory format"
+                                            + " and precision.")
                     boolean layers,
             @Mixin InputOptions input,
             @Option(
@@ -101,46 +109,56 @@ final class BenchCommand extends BaseCommand {
             @Mixin RunsOption runs,
             @Option(
                             names = "--fused-only",
-                            description = "Skip portable operators where fused ones are available.")
+                            description =
+                                    "Do not time the portable operators if fused ones are"
+                                            + " available.")
                     boolean fusedOnly,
             @Option(
                             names = "--max-batch-size",
                             paramLabel = "N",
                             defaultValue = "256",
                             description =
-                                    "Set the largest batch size to try with --train;"
-                                            + " larger ones are estimated. 0 skips the search."
-                                            + " Default: ${DEFAULT-VALUE}.")
+                                    "With --train, try batch sizes up to N and estimate larger"
+                                            + " ones. 0 skips the search. Default:"
+                                            + " ${DEFAULT-VALUE}.")
                     int mostImages,
             @Mixin JsonOption json) {
         ConfigArguments.requirePositive("--batch-size", images);
         Timing.Plan plan = new Timing.Plan(runs.orElse(5), !fusedOnly);
-        RunConfig bound = compute.addTo(config).bind();
-        ModelBench.Input batch =
-                new ModelBench.Input(
-                        config.name(),
-                        images,
-                        input.size(),
-                        input.classes(),
-                        config.quantizedLayers());
         if (train && layers) {
             throw new ParameterException(spec.commandLine(), "--layers and --train: use only one");
         }
+        RunConfig bound = compute.addTo(config).bind();
+        ModelBench.Input batch =
+                batch(config, images, input.choose(config, bound), config.quantizedLayers());
         json.print(
                 spec,
-                layers
-                        ? ModelBench.layers(bound, batch, plan.runs())
-                        : train
-                                ? ModelBench.training(bound, batch, plan, mostImages)
-                                : ModelBench.prediction(bound, batch, plan));
+                StopSignal.runHalting(
+                        () ->
+                                layers
+                                        ? ModelBench.layers(bound, batch, plan.runs())
+                                        : train
+                                                ? ModelBench.training(
+                                                        bound, batch, plan, mostImages)
+                                                : ModelBench.prediction(bound, batch, plan)));
+    }
+
+    private ModelBench.Input batch(
+            ConfigArguments config,
+            int images,
+            InputOptions.Input input,
+            List<String> quantizedLayers) {
+        input.note().ifPresent(note -> printMessage("%s", note));
+        return new ModelBench.Input(
+                config.name(), images, input.size(), input.classes(), quantizedLayers);
     }
 
     @Command(
             name = "ranks",
             description =
-                    "Benchmark training steps with and without gradient"
-                            + " synchronization between ranks. The difference is the"
-                            + " communication cost.",
+                    "Benchmark training steps on several processes (ranks), with and without"
+                            + " gradient synchronization. The difference is the communication"
+                            + " cost.",
             mixinStandardHelpOptions = true)
     int ranks(
             @Mixin ConfigArguments config,
@@ -156,20 +174,23 @@ final class BenchCommand extends BaseCommand {
             @Mixin RunsOption runs,
             @Mixin JsonOption json) {
         ConfigArguments.requirePositive("--batch-size", images);
-        ModelBench.Input batch =
-                new ModelBench.Input(config.name(), images, input.size(), input.classes());
         int timed = runs.orElse(9);
         RunConfig bound = compute.addTo(config).bind();
         if (ranks.isLauncher()) {
             return ranks.start(spec);
         }
-        return ranks.run(
-                group -> {
-                    RanksBench result = RanksBench.run(bound, batch, timed, group);
-                    if (group.rank() == 0) {
-                        json.print(spec, result);
-                    }
-                    return 0;
-                });
+        ModelBench.Input batch = batch(config, images, input.choose(config, bound), List.of());
+        return StopSignal.runHalting(
+                () ->
+                        ranks.run(
+                                group -> {
+                                    RanksBench result =
+                                            RanksBench.run(
+                                                    bound, batch, timed, group, Progress::new);
+                                    if (group.rank() == 0) {
+                                        json.print(spec, result);
+                                    }
+                                    return 0;
+                                }));
     }
 }

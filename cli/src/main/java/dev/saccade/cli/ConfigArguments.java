@@ -10,6 +10,7 @@ import dev.saccade.core.Text;
 import dev.saccade.datasets.convert.formats.SourceFormat;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.train.Training;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.config.StoredConfig;
 
@@ -134,6 +135,19 @@ final class ConfigArguments {
                 ? ModelSpec.fromMetadata(Checkpoints.open(named).metadata(), named.toString())
                         .quantizedLayers()
                 : List.of();
+    }
+
+    /** Returns the given checkpoint, or the best or else last checkpoint of a given run, if any. */
+    Optional<Path> checkpoint() {
+        return run().map(RunFolder::new)
+                .map(RunFolder::findBest)
+                .orElseGet(
+                        () -> named().filter(path -> PathKind.find(path) == PathKind.CHECKPOINT));
+    }
+
+    /** Returns the config of the run that contains the given checkpoint. Fails without a run. */
+    RunConfig configOfRun() {
+        return RunArgument.of(named).config(data.root());
     }
 
     RunConfig bind() {

@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.ModelSummary;
+import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -40,10 +41,13 @@ final class InfoCommand extends BaseCommand {
             list();
             return 0;
         }
-        int classes = input.classes();
+        RunConfig bound = config.bind();
+        InputOptions.Input chosen = input.choose(config, bound);
+        chosen.note().ifPresent(note -> printMessage("%s", note));
         json.print(
                 spec,
-                ModelSummary.measure(config.name(), config.bind().model(), input.size(), classes));
+                ModelSummary.measure(
+                        config.name(), bound.model(), chosen.size(), chosen.classes()));
         return 0;
     }
 

@@ -7,7 +7,17 @@ import java.util.function.Supplier;
 /** Runs work that stops gracefully on Ctrl-C or SIGTERM. */
 public final class StopSignal {
 
+    private static final int INTERRUPTED = 130;
+
     private StopSignal() {}
+
+    /**
+     * Runs work that has nothing to save and returns its result. A signal ends the process at once,
+     * because libtorch can crash if the process exits while its threads compute.
+     */
+    public static <T> T runHalting(Supplier<T> work) {
+        return run(work, () -> Runtime.getRuntime().halt(INTERRUPTED));
+    }
 
     /**
      * Runs work and returns its result. On a signal, calls {@code stop} repeatedly in another

@@ -1,6 +1,7 @@
 package dev.saccade.cli.terminal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -22,17 +23,27 @@ class StopSignalTest {
     public static void main(String[] args) {
         Path folder = Path.of(args[0]);
         CountDownLatch asked = new CountDownLatch(2);
-        StopSignal.run(
-                () -> {
-                    write(folder.resolve("begun"));
-                    try {
-                        asked.await();
-                    } catch (InterruptedException e) {
-                        throw new IllegalStateException(e);
-                    }
-                    return write(folder.resolve("ended"));
-                },
-                asked::countDown);
+        StopSignal.run(() -> work(folder, asked), asked::countDown);
+    }
+
+    /** Works until it is halted. */
+    public static final class Halting {
+
+        private Halting() {}
+
+        public static void main(String[] args) {
+            StopSignal.runHalting(() -> work(Path.of(args[0]), new CountDownLatch(1)));
+        }
+    }
+
+    private static Path work(Path folder, CountDownLatch asked) {
+        write(folder.resolve("begun"));
+        try {
+            asked.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+        return write(folder.resolve("ended"));
     }
 
     private static Path write(Path file) {
@@ -45,12 +56,24 @@ class StopSignalTest {
 
     @Test
     void terminatedProcessStopsWorkInOrder() throws IOException, InterruptedException {
+        assertNotEquals(0, terminate(StopSignalTest.class));
+        assertTrue(Files.exists(folder.resolve("ended")));
+    }
+
+    @Test
+    void terminatedProcessHalts() throws IOException, InterruptedException {
+        assertEquals(130, terminate(Halting.class));
+        assertFalse(Files.exists(folder.resolve("ended")));
+    }
+
+    /** Terminates a program that has begun to work; returns its exit code. */
+    private int terminate(Class<?> program) throws IOException, InterruptedException {
         Process process =
                 new ProcessBuilder(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                                 "-cp",
                                 System.getProperty("java.class.path"),
-                                StopSignalTest.class.getName(),
+                                program.getName(),
                                 folder.toString())
                         .redirectErrorStream(true)
                         .redirectOutput(folder.resolve("output").toFile())
@@ -63,8 +86,7 @@ class StopSignalTest {
         }
         process.destroy();
         assertTrue(process.waitFor(1, TimeUnit.MINUTES));
-        assertNotEquals(0, process.exitValue());
-        assertTrue(Files.exists(folder.resolve("ended")));
+        return process.exitValue();
     }
 
     @Test

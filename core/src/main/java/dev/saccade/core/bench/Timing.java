@@ -50,10 +50,17 @@ public record Timing(double median, double least) {
      * Times the variants alternately after a warm-up run, so that disturbances affect all equally.
      */
     public static Map<String, Timing> inTurn(Map<String, Runnable> variants, int runs) {
+        return inTurn(variants, runs, () -> {});
+    }
+
+    /** Times the variants like {@link #inTurn(Map, int)}; calls {@code onRun} after each run. */
+    public static Map<String, Timing> inTurn(
+            Map<String, Runnable> variants, int runs, Runnable onRun) {
         Map<String, double[]> seconds = new LinkedHashMap<>();
         variants.forEach(
                 (name, variant) -> {
                     variant.run();
+                    onRun.run();
                     seconds.put(name, new double[runs]);
                 });
         for (int run = 0; run < runs; run++) {
@@ -63,6 +70,7 @@ public record Timing(double median, double least) {
                         long start = System.nanoTime();
                         variant.run();
                         seconds.get(name)[current] = (System.nanoTime() - start) / NANOS;
+                        onRun.run();
                     });
         }
         ImmutableMap.Builder<String, Timing> timings = ImmutableMap.builder();
