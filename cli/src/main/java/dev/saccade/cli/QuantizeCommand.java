@@ -2,6 +2,7 @@ package dev.saccade.cli;
 
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.cli.terminal.Progress;
+import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.Count;
 import dev.saccade.report.runs.QuantizedModel;
 import dev.saccade.report.runs.Quantizer;
@@ -18,8 +19,9 @@ import java.util.Optional;
         description = {
             "Quantize a trained model for faster predictions on CPUs with AVX-512 VNNI and AVX-512"
                     + " BF16.",
-            "Selects layers on training images, then compares the metrics on the"
-                    + " validation set. Writes nothing if AP, mask AP or mIoU drops too much."
+            "Uses training images to select the layers, and compares the quantized model with the"
+                    + " original on the validation set. Writes no file if AP, mask AP or mIoU drops"
+                    + " too much."
         },
         footer = {
             "",
@@ -37,8 +39,8 @@ final class QuantizeCommand extends BaseCommand {
             paramLabel = "DROP",
             defaultValue = "" + Quantizer.Settings.MAX_DROP,
             description =
-                    "Allow AP, mask AP and mIoU (0 to 1) to drop by at most DROP on the"
-                            + " validation set. Default: ${DEFAULT-VALUE}.")
+                    "Allow AP, mask AP and mIoU (0 to 1) to drop by at most DROP, compared with"
+                            + " the original in its own precision. Default: ${DEFAULT-VALUE}.")
     private double maxDrop;
 
     @Option(
@@ -46,8 +48,8 @@ final class QuantizeCommand extends BaseCommand {
             paramLabel = "N",
             defaultValue = "" + Quantizer.Settings.IMAGES,
             description =
-                    "Select the quantized layers on N training images. More images make the"
-                            + " selection more reliable. Default: ${DEFAULT-VALUE}.")
+                    "Select the layers on N training images. More images make the selection more"
+                            + " reliable. Default: ${DEFAULT-VALUE}.")
     private int images;
 
     @Option(
@@ -69,15 +71,17 @@ final class QuantizeCommand extends BaseCommand {
                         new Quantizer.Settings(maxDrop, images, overwrite),
                         Progress::new);
         QuantizedModel result =
-                quantizer.write(run.checkpoint(), out.orElseGet(run::quantizedFile));
+                StopSignal.runHalting(
+                        () -> quantizer.write(run.checkpoint(), out.orElseGet(run::quantizedFile)));
         if (result.trainingImages() < images) {
             printMessage(
-                    "note: the training set has only %s; --images is %d",
+                    "note: the training set has only %s, fewer than --images %d",
                     Count.of(result.trainingImages(), "image"), images);
         }
         if (json.isSet()) {
             json.print(spec, result.json());
         } else {
+            out().println(result.summary());
             result.tables().forEach(out()::println);
         }
         printMessage("%s: written", result.file());

@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 class QuantizeCommandTest {
 
@@ -58,9 +59,14 @@ class QuantizeCommandTest {
             JsonNode json = new ObjectMapper().readTree(output.out());
             assertEquals(8, json.get("training_images").asInt());
             assertEquals("bfloat16", json.get("precision").asText());
-            assertTrue(json.get("before").get("AP").isNumber(), output.out());
-            assertTrue(json.get("after").get("AP").isNumber(), output.out());
-            assertTrue(json.get("ms_after").asDouble() > 0, output.out());
+            assertEquals(4, json.get("validation_images").asInt());
+            assertEquals("float32", json.get("original_precision").asText());
+            for (String name : List.of("float32", "bfloat16", "quantized")) {
+                JsonNode model = json.get("models").get(name);
+                assertTrue(model.get("metrics").get("AP").isNumber(), output.out());
+                assertTrue(model.get("ms_per_image").asDouble() > 0, output.out());
+                assertTrue(model.get("memory_mib").asInt() > 0, output.out());
+            }
             assertTrue(json.get("quantized_layers").size() > 5, output.out());
             assertEquals(0, json.get("float_layers").size(), output.out());
 
@@ -70,7 +76,7 @@ class QuantizeCommandTest {
             CommandResult evaluated = saccade("eval", file, "--json");
             assertEquals(0, evaluated.code(), evaluated.err());
             assertEquals(
-                    json.get("after").get("AP"),
+                    json.at("/models/quantized/metrics/AP"),
                     new ObjectMapper().readTree(evaluated.out()).get("metrics").get("AP"));
 
             Path exported = folder.resolve("exported");

@@ -45,21 +45,25 @@ public record Latency(double decode, double preprocess, double inference) {
     }
 
     /**
-     * Returns the median times of {@code inference} of two models in ms, which must already be
-     * warmed up. Each image is predicted by both models in turn.
+     * Returns the median time of {@code inference} of each model in ms. The models must have the
+     * same transforms. All models predict each image in turn, after a warm-up.
      */
-    static List<Double> compare(TrainedModel<?> first, TrainedModel<?> second, Dataset dataset) {
+    static List<Double> compare(List<? extends TrainedModel<?>> models, Dataset dataset) {
         int count = Math.max(MIN_COMPARED, Math.min(IMAGES, dataset.size()));
-        List<Double> ofFirst = new ArrayList<>();
-        List<Double> ofSecond = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            int index = (int) ((long) i * dataset.size() / count);
-            try (InferenceInput input = first.reader().read(dataset, index)) {
-                ofFirst.add(milliseconds(first, input));
-                ofSecond.add(milliseconds(second, input));
+        List<List<Double>> times =
+                models.stream().<List<Double>>map(m -> new ArrayList<>()).toList();
+        for (int i = -1; i < count; i++) {
+            int index = (int) ((long) Math.max(0, i) * dataset.size() / count);
+            try (InferenceInput input = models.get(0).reader().read(dataset, index)) {
+                for (int model = 0; model < models.size(); model++) {
+                    double time = milliseconds(models.get(model), input);
+                    if (i >= 0) {
+                        times.get(model).add(time);
+                    }
+                }
             }
         }
-        return List.of(median(ofFirst), median(ofSecond));
+        return times.stream().map(Latency::median).toList();
     }
 
     private static double milliseconds(TrainedModel<?> model, InferenceInput input) {

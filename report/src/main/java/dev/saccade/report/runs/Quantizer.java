@@ -15,6 +15,7 @@ import dev.saccade.core.Text;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.nn.Quantization;
+import dev.saccade.core.ops.memory.TensorMemory;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetSubset;
@@ -58,8 +59,12 @@ public final class Quantizer {
     @FunctionalInterface
     interface Metrics {
 
-        /** Returns metrics by name; higher is better. Undefined metrics are missing. */
-        Map<String, Double> evaluate(TrainedModel<?> model, Dataset dataset);
+        /**
+         * Returns metrics by name; higher is better. Undefined metrics are missing.
+         *
+         * @param task name for the progress bar
+         */
+        Map<String, Double> evaluate(TrainedModel<?> model, Dataset dataset, String task);
     }
 
     /**
@@ -80,6 +85,15 @@ public final class Quantizer {
 
     /** Metrics that must not drop. */
     private static final Set<String> METRICS = ImmutableSet.of("AP", "mask_AP", "mIoU");
+
+    /**
+     * Maximum number of validation images on which also the other precisions are evaluated; with
+     * more images, this would take too long.
+     */
+    private static final int MAX_COMPARED_IMAGES = 500;
+
+    private static final String VALIDATION = "validation";
+    private static final String TRAINING = "training";
 
     /** Number of steps until all layers are in float. */
     private static final int STEPS = 10;
@@ -132,23 +146,98 @@ public final class Quantizer {
                                 + " output channels",
                         checkpoint);
             }
-            Map<String, Double> before = metrics.evaluate(model, val);
+            String original = QuantizedModel.name(spec.precision());
+            Map<String, Double> before = metrics.evaluate(model, val, task(original, VALIDATION));
             Map<String, Double> errors = errors(model, candidates, sample);
             List<String> layers = select(model, quantized, errors, sample);
-            Map<String, Double> after = metrics.evaluate(quantized, val);
+            Map<String, Double> after =
+                    metrics.evaluate(quantized, val, task(QuantizedModel.QUANTIZED, VALIDATION));
             requireSmallDrop(checkpoint, val.size(), before, after);
-            List<Double> latency = Latency.compare(model, quantized, val);
+            Map<String, TrainedModel<?>> models = new LinkedHashMap<>();
+            Map<String, Map<String, Double>> results = new HashMap<>();
+            for (Precision precision : precisions(spec)) {
+                String name = QuantizedModel.name(precision);
+                TrainedModel<?> variant = model.withPrecision(precision);
+                models.put(name, variant);
+                results.put(name, name.equals(original) ? before : compared(variant, val));
+            }
+            models.put(QuantizedModel.QUANTIZED, quantized);
+            results.put(QuantizedModel.QUANTIZED, after);
+            QuantizedModel result =
+                    new QuantizedModel(
+                            out,
+                            sample.size(),
+                            val.size(),
+                            spec.precision(),
+                            PRECISION,
+                            variants(models, results, checkpoint, layers, val),
+                            layers,
+                            Maps.filterKeys(errors, name -> !layers.contains(name)));
             save(stored, spec.withPrecision(PRECISION).withQuantizedLayers(layers), out);
-            return new QuantizedModel(
-                    out,
-                    sample.size(),
-                    PRECISION,
-                    before,
-                    after,
-                    latency.get(0),
-                    latency.get(1),
-                    layers,
-                    Maps.filterKeys(errors, name -> !layers.contains(name)));
+            return result;
+        }
+    }
+
+    /** Returns the precisions to compare: float32, bfloat16 and that of the run. */
+    private static Set<Precision> precisions(ModelSpec spec) {
+        return ImmutableSet.of(Precision.FLOAT32, Precision.BFLOAT16, spec.precision());
+    }
+
+    private static String task(String model, String images) {
+        return Text.format("evaluate %s on %s images", model, images);
+    }
+
+    /** Returns metrics of another precision; empty if the validation set is large. */
+    private Map<String, Double> compared(TrainedModel<?> model, Dataset val) {
+        return val.size() > MAX_COMPARED_IMAGES
+                ? Map.of()
+                : metrics.evaluate(
+                        model,
+                        val,
+                        task(QuantizedModel.name(model.spec().precision()), VALIDATION));
+    }
+
+    private static Map<String, QuantizedModel.Variant> variants(
+            Map<String, TrainedModel<?>> models,
+            Map<String, Map<String, Double>> metrics,
+            Path checkpoint,
+            List<String> layers,
+            Dataset val) {
+        List<Double> latencies = Latency.compare(List.copyOf(models.values()), val);
+        Map<String, QuantizedModel.Variant> variants = new LinkedHashMap<>();
+        models.forEach(
+                (name, model) ->
+                        variants.put(
+                                name,
+                                new QuantizedModel.Variant(
+                                        metrics.get(name),
+                                        latencies.get(variants.size()),
+                                        memory(
+                                                checkpoint,
+                                                model.spec().precision(),
+                                                name.equals(QuantizedModel.QUANTIZED)
+                                                        ? layers
+                                                        : List.of(),
+                                                val))));
+        return variants;
+    }
+
+    /**
+     * Returns the peak memory in bytes of the tensors of a newly loaded model that predicts the
+     * first image, including the weights.
+     */
+    private static long memory(
+            Path checkpoint, Precision precision, List<String> layers, Dataset val) {
+        Device cpu = Devices.local().choose("cpu");
+        long others = TensorMemory.of(cpu).orElseThrow().bytes();
+        try (TrainedModel<?> model = TrainedModel.load(checkpoint, cpu).withPrecision(precision);
+                InferenceInput image = model.reader().read(val, 0)) {
+            Quantization.apply(model.model(), layers);
+            // Weights are packed at the first prediction.
+            model.predict(image);
+            TensorMemory.resetPeak(cpu);
+            model.predict(image);
+            return TensorMemory.of(cpu).orElseThrow().peakBytes() - others;
         }
     }
 
@@ -205,7 +294,8 @@ public final class Quantizer {
     private Map<String, Double> errors(
             TrainedModel<?> model, List<String> candidates, Dataset dataset) {
         Map<String, Double> measured;
-        try (ProgressBar progress = bars.open("compare layers", dataset.size(), " images")) {
+        try (ProgressBar progress =
+                bars.open("compare layers on training images", dataset.size(), " images")) {
             measured =
                     Quantization.errors(
                             () -> {
@@ -228,7 +318,8 @@ public final class Quantizer {
             TrainedModel<?> quantized,
             Map<String, Double> errors,
             DatasetSubset sample) {
-        Map<String, Double> before = metrics.evaluate(model, sample);
+        String original = QuantizedModel.name(model.spec().precision());
+        Map<String, Double> before = metrics.evaluate(model, sample, task(original, TRAINING));
         // NaN is larger than all numbers.
         List<String> ascending =
                 errors.keySet().stream().sorted(Comparator.comparing(errors::get)).toList();
@@ -238,7 +329,7 @@ public final class Quantizer {
             Set<String> chosen = ImmutableSet.copyOf(ascending.subList(0, count));
             List<String> layers = errors.keySet().stream().filter(chosen::contains).toList();
             Quantization.apply(quantized.model(), layers);
-            after = metrics.evaluate(quantized, sample);
+            after = metrics.evaluate(quantized, sample, task(QuantizedModel.QUANTIZED, TRAINING));
             if (largeDrops(before, after).isEmpty()) {
                 return layers;
             }
@@ -285,13 +376,14 @@ public final class Quantizer {
         return drops;
     }
 
-    private Map<String, Double> evaluate(TrainedModel<?> model, Dataset dataset) {
+    private Map<String, Double> evaluate(TrainedModel<?> model, Dataset dataset, String task) {
         return model.match(
-                detector -> evaluateAs(detector, dataset),
-                segmenter -> evaluateAs(segmenter, dataset));
+                detector -> evaluateAs(detector, dataset, task),
+                segmenter -> evaluateAs(segmenter, dataset, task));
     }
 
-    private <P> Map<String, Double> evaluateAs(TrainedModel<P> model, Dataset dataset) {
+    private <P> Map<String, Double> evaluateAs(
+            TrainedModel<P> model, Dataset dataset, String task) {
         int workers = config.data().workers();
         TargetKind targets = model.spec().model().head().targets();
         List<Evaluator.Config> standard =
@@ -303,7 +395,7 @@ public final class Quantizer {
                         dataset,
                         targets,
                         workers);
-        try (ProgressBar progress = bars.open("evaluate", dataset.size(), " images")) {
+        try (ProgressBar progress = bars.open(task, dataset.size(), " images")) {
             new DatasetInference(dataset, workers).run(model, evaluator, progress::to);
         }
         return Maps.filterKeys(evaluator.evaluate().values(), METRICS::contains);

@@ -117,7 +117,7 @@ class QuantizerTest {
         return new Quantizer.Settings(maxDrop, images, false);
     }
 
-    private static Map<String, Double> box(TrainedModel<?> model, Dataset dataset) {
+    private static Map<String, Double> box(TrainedModel<?> model, Dataset dataset, String task) {
         return Map.of("AP", model.spec().precision() == Precision.FLOAT32 ? 0.5 : 0.499);
     }
 
@@ -128,7 +128,16 @@ class QuantizerTest {
         assertEquals(3, result.trainingImages());
         assertEquals(Precision.BFLOAT16, result.precision());
         assertTrue(result.quantizedLayers().size() > 5, result.toString());
-        assertEquals(List.of("AP"), List.copyOf(result.before().keySet()));
+        assertEquals(
+                List.of("float32", "bfloat16", "quantized"),
+                List.copyOf(result.variants().keySet()));
+        for (QuantizedModel.Variant variant : result.variants().values()) {
+            assertEquals(Set.of("AP"), variant.metrics().keySet());
+            assertTrue(variant.latency() > 0 && variant.memory() > 0, variant.toString());
+        }
+        assertTrue(
+                result.summary().contains("selected on 3 training images; metrics on 3"),
+                result.summary());
         assertTrue(result.tables().get(0).toString().contains("ms per image"));
 
         Checkpoint original = Checkpoints.open(checkpoint);
@@ -175,7 +184,7 @@ class QuantizerTest {
                                 "model.neck={type: fpn, out_channels: 8}");
         QuantizedModel result =
                 new Quantizer(config, settings(1, 2), NO_BARS).write(checkpoint, out);
-        assertEquals(Set.of("AP", "mask_AP"), result.after().keySet());
+        assertEquals(Set.of("AP", "mask_AP"), result.quantized().metrics().keySet());
     }
 
     @Test
@@ -193,7 +202,7 @@ class QuantizerTest {
                                 config(2, 200),
                                 settings(0.003, 2),
                                 NO_BARS,
-                                (model, dataset) -> metric(model, dataset.size() == 2))
+                                (model, dataset, task) -> metric(model, dataset.size() == 2))
                         .write(checkpoint, out);
         int all = result.quantizedLayers().size() + result.floatLayers().size();
         assertEquals((all + 9) / 10 * 2, result.floatLayers().size());
@@ -227,7 +236,7 @@ class QuantizerTest {
                         settings(0.003, 2),
                         NO_BARS,
                         // Validation before, sample before and after, validation after.
-                        (model, dataset) -> Map.of("AP", ++calls[0] == 4 ? 0.4 : 0.5));
+                        (model, dataset, task) -> Map.of("AP", ++calls[0] == 4 ? 0.4 : 0.5));
         rejected = assertThrows(SaccadeException.class, () -> noisy.write(checkpoint, out));
         assertTrue(rejected.getMessage().contains("validation images, AP drops from 0.5000"));
         assertTrue(rejected.getMessage().contains("at most 0.003"), rejected.getMessage());
