@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 
+import java.io.IOException;
 import java.util.List;
 
 /**
@@ -59,10 +60,19 @@ public final class SaccadeException extends RuntimeException {
         return new SaccadeException(Kind.USER, Printable.format(format, args), cause);
     }
 
+    /** Creates an I/O error. If the disk is full, the message ends with what to do. */
     @FormatMethod
     public static SaccadeException io(
             Throwable cause, @FormatString String format, Object... args) {
-        return new SaccadeException(Kind.IO, Printable.format(format, args), cause);
+        String advice = isDiskFull(cause) ? "; free disk space, or write to another disk" : "";
+        return new SaccadeException(Kind.IO, Printable.format(format, args) + advice, cause);
+    }
+
+    private static boolean isDiskFull(Throwable cause) {
+        String reason = String.valueOf(cause.getMessage());
+        return cause instanceof IOException
+                && (reason.contains("No space left on device")
+                        || reason.contains("not enough space on the disk"));
     }
 
     @FormatMethod
