@@ -1,7 +1,6 @@
 package dev.saccade.checkpoint;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.Text;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -30,6 +29,9 @@ public final class AtomicFile {
 
     private static final Pattern TEMPORARY = Pattern.compile("\\..+\\.[0-9a-f-]{36}\\.tmp");
 
+    /** Length of a UUID and {@code .tmp}. */
+    private static final int SUFFIX_LENGTH = 40;
+
     private AtomicFile() {}
 
     /**
@@ -56,8 +58,7 @@ public final class AtomicFile {
                     "%s: folder %s does not exist; create it", file, target.getParent());
         }
         Path temporary =
-                target.resolveSibling(
-                        Text.format(".%s.%s.tmp", target.getFileName(), UUID.randomUUID()));
+                target.resolveSibling(temporaryPrefix(target) + UUID.randomUUID() + ".tmp");
         try {
             try (FileChannel channel =
                     FileChannel.open(
@@ -92,12 +93,32 @@ public final class AtomicFile {
 
     /** Deletes temporary files of killed processes; no process may be writing to the folder. */
     public static void removeTemporaryFiles(Path folder) {
+        removeTemporaryFiles(folder, "");
+    }
+
+    /** Deletes temporary files of a file like {@link #removeTemporaryFiles}, and no others. */
+    public static void removeTemporaryFilesOf(Path file) {
+        Path target = file.toAbsolutePath();
+        removeTemporaryFiles(target.getParent(), temporaryPrefix(target));
+    }
+
+    private static void removeTemporaryFiles(Path folder, String prefix) {
         try (Stream<Path> files = Files.list(folder)) {
-            files.filter(file -> TEMPORARY.matcher(file.getFileName().toString()).matches())
-                    .forEach(AtomicFile::discard);
+            files.filter(file -> isTemporary(file, prefix)).forEach(AtomicFile::discard);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", folder, e.getMessage());
         }
+    }
+
+    private static boolean isTemporary(Path file, String prefix) {
+        String name = file.getFileName().toString();
+        return name.startsWith(prefix)
+                && TEMPORARY.matcher(name).matches()
+                && (prefix.isEmpty() || name.length() == prefix.length() + SUFFIX_LENGTH);
+    }
+
+    private static String temporaryPrefix(Path target) {
+        return "." + target.getFileName() + ".";
     }
 
     public static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {

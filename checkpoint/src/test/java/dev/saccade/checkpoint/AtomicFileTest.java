@@ -49,7 +49,11 @@ class AtomicFileTest {
                                         }));
 
         assertEquals(SaccadeException.Kind.IO, e.kind());
-        assertTrue(e.getMessage().contains("No space left on device"), e.getMessage());
+        assertEquals(
+                file
+                        + ": cannot be written: No space left on device; free disk space, or write"
+                        + " to another disk",
+                e.getMessage());
         assertEquals("old", Files.readString(file));
         assertEquals(List.of("a"), names());
     }
@@ -68,6 +72,19 @@ class AtomicFileTest {
 
         assertEquals("first, to its end", Files.readString(file));
         assertEquals(List.of("a"), names());
+    }
+
+    @Test
+    void removesOnlyTemporaryFilesOfOneFile() throws IOException {
+        String id = "0b0c96f1-9ed2-4a2d-a5a1-000000000000";
+        String left = ".a." + id + ".tmp";
+        for (String name : List.of(left, "a", ".b." + id + ".tmp", ".a.b." + id + ".tmp")) {
+            Files.writeString(folder.resolve(name), "half of something");
+        }
+
+        AtomicFile.removeTemporaryFilesOf(folder.resolve("a"));
+
+        assertEquals(Set.of("a", ".b." + id + ".tmp", ".a.b." + id + ".tmp"), Set.copyOf(names()));
     }
 
     @Test

@@ -5,6 +5,7 @@ import ai.djl.Device;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Maps;
 
+import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.Devices;
@@ -132,6 +133,7 @@ public final class Quantizer {
         Checkpoint stored = Checkpoints.open(checkpoint);
         ModelSpec spec = ModelSpec.fromMetadata(stored.metadata(), checkpoint.toString());
         requireUsable(checkpoint, spec, out);
+        AtomicFile.removeTemporaryFilesOf(out);
         Dataset val = DataReports.validationSet(config);
         Dataset train = DataReports.trainingSet(config, "quantization");
         DatasetSubset sample = DatasetSubset.spread(train, settings.images);

@@ -189,9 +189,14 @@ class QuantizerTest {
 
     @Test
     void blackImagesCanBeUsed() throws IOException {
+        Path left =
+                Files.writeString(
+                        folder.resolve(".b.safetensors.0b0c96f1-9ed2-4a2d-a5a1-000000000000.tmp"),
+                        "of a killed process");
         QuantizedModel result =
                 new Quantizer(config(1, 0), settings(1, 1), NO_BARS).write(checkpoint, out);
         assertTrue(Files.exists(out));
+        assertFalse(Files.exists(left));
         assertTrue(result.floatLayers().isEmpty());
     }
 
