@@ -110,8 +110,13 @@ public final class AtomicFile {
         }
     }
 
+    /** Returns whether a file has the name of a temporary file, which may be incomplete. */
+    static boolean isTemporary(Path file) {
+        return isTemporary(file, "");
+    }
+
     private static boolean isTemporary(Path file, String prefix) {
-        String name = file.getFileName().toString();
+        String name = String.valueOf(file.getFileName());
         return name.startsWith(prefix)
                 && TEMPORARY.matcher(name).matches()
                 && (prefix.isEmpty() || name.length() == prefix.length() + SUFFIX_LENGTH);

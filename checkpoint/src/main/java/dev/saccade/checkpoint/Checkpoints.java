@@ -28,6 +28,11 @@ public final class Checkpoints {
      *     contains code; of kind I/O, if it cannot be read or changes meanwhile
      */
     public static Checkpoint open(Path file) {
+        if (AtomicFile.isTemporary(file)) {
+            throw SaccadeException.user(
+                    "%s: is a temporary file of a killed process; delete it and use a checkpoint",
+                    file);
+        }
         return CheckpointFile.read(file, Checkpoints::open);
     }
 

@@ -52,6 +52,14 @@ class CheckpointsTest {
     }
 
     @Test
+    void rejectsTemporaryFiles() {
+        Path file = folder.resolve(".a.safetensors.0b0c96f1-9ed2-4a2d-a5a1-000000000000.tmp");
+        String message =
+                assertThrows(SaccadeException.class, () -> Checkpoints.open(file)).getMessage();
+        assertTrue(message.contains("is a temporary file of a killed process"), message);
+    }
+
+    @Test
     void describesOtherFilesInOneLine() throws IOException {
         assertRefused("", "empty");
         assertRefused("\n<!DOCTYPE html><html>Sign in", "a web page");
