@@ -39,7 +39,7 @@ public record LayerTimes(
                     + "Layers can exceed 100 % if their products are bfloat16 or 8-bit, or if their"
                     + " maps fit into the cache.";
 
-    private static final String COLUMNS = "%-46s %-17s %-18s %5s %9s %6s %16s %6s %-6s %s%n";
+    private static final String COLUMNS = "%-46s %-17s %-18s %5s %9s %6s %16s %7s %-6s %s%n";
 
     static LayerTimes of(ModelBench.Input input, double seconds, List<LayerProfile.Entry> all) {
         List<LayerProfile.Entry> layers =
@@ -69,7 +69,7 @@ public record LayerTimes(
                         "ms",
                         "%",
                         "rate",
-                        "peak",
+                        "of peak",
                         "format",
                         "precision")
                 + layers.stream().map(this::line).collect(Collectors.joining())

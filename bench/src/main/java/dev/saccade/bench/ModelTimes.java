@@ -50,7 +50,7 @@ public record ModelTimes(
                 + Text.format("  precision      %s%n", Ascii.toLowerCase(precision.name()))
                 + Text.format("  operators      %s%n", Kernels.status())
                 + Timing.lines(times)
-                + Text.format("  ratio          %s%n", Timing.ratio(times))
+                + Text.format("  speedup        %s%n", Timing.ratio(times))
                 + Text.format("  host reads     %s%n", places(hostReads, readBy))
                 + Text.format("  host writes    %s%n", places(hostWrites, writtenBy))
                 + Text.format("  peak memory    %d MiB of this process", peakMemoryMiB)

@@ -85,6 +85,6 @@ public record RanksBench(
                         "%s, %d ranks, %d x %s each, %s%n",
                         name, ranks, images, input, Count.of(classes, "class"))
                 + Timing.lines(times)
-                + Text.format("  difference     %.3f s", difference);
+                + Text.format("  communication  %.3f s (difference of the medians)", difference);
     }
 }

@@ -23,7 +23,8 @@ import java.util.Optional;
         footer = {
             "",
             "Example:  saccade bench ops",
-            "          saccade bench model configs/mask_rcnn/swin_tiny_fpn_1x_coco.yaml --train"
+            "          saccade bench model mask_rcnn/swin_tiny_fpn_1x_coco --train",
+            "          saccade bench model runs/demo --layers"
         })
 final class BenchCommand extends BaseCommand {
 
@@ -39,7 +40,9 @@ final class BenchCommand extends BaseCommand {
         @Option(
                 names = "--runs",
                 paramLabel = "N",
-                description = "Number of timed runs per variant. Default: 9, or 5 for a model.")
+                description =
+                        "Time each variant, such as fused and portable operators, N times. Default:"
+                                + " 5 for bench model, else 9.")
         private Optional<Integer> runs = Optional.empty();
 
         int orElse(int byDefault) {

@@ -30,10 +30,10 @@ import java.util.stream.Stream;
             "Export a trained model as TorchScript, ONNX or safetensors, or for DJL Serving.",
             "TorchScript (libtorch, DJL, Python) and ONNX (ONNX Runtime, TensorRT)"
                     + " include postprocessing; model.json describes preprocessing. The exported"
-                    + " model is compared with the original on images of the run.",
+                    + " model is compared with the original on validation images.",
             "safetensors contains the weights only. djl-serving is a folder for DJL"
-                    + " Serving; copy the jars of cli/target/saccade/lib to the folder deps in"
-                    + " the home of the server."
+                    + " Serving; copy the jars in cli/target/saccade/lib to the deps folder in the"
+                    + " server's home directory."
         },
         footer = {
             "",
@@ -85,12 +85,13 @@ final class ExportCommand extends BaseCommand {
     @Option(
             names = "--size",
             paramLabel = "HxW",
-            description = "Support only this input height and width, including padding, in pixels.")
+            description =
+                    "Accept only inputs of this height and width in pixels, including padding.")
     private Optional<String> size = Optional.empty();
 
     @Option(
             names = "--dynamic",
-            description = "Support images of any size. Default, unless --size is set.")
+            description = "Accept images of any size. This is the default without --size.")
     private boolean dynamic;
 
     @Option(
@@ -118,8 +119,9 @@ final class ExportCommand extends BaseCommand {
             names = "--images",
             paramLabel = "N",
             description =
-                    "Compare on the first N images of data.val of the run; 0 compares"
-                            + " on random images only, which works without a run. Default: 50.")
+                    "Compare the models on the first N validation images. 0 uses random"
+                            + " images only and needs no data set. Default: 50, or 0 without a"
+                            + " run.")
     private Optional<Integer> comparedImages = Optional.empty();
 
     @Override
@@ -134,7 +136,7 @@ final class ExportCommand extends BaseCommand {
             case SAFETENSORS -> WeightsExport.write(checkpoint, folder, computed);
             default -> program(computed).write(checkpoint, folder);
         }
-        printMessage("%s: written for %s", folder, format);
+        printMessage("%s: exported as %s", folder, format);
         return 0;
     }
 

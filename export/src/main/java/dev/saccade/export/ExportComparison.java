@@ -54,9 +54,10 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
                         configs, model.model().predictionType(), dataset, targets, workers);
         double limit = ExportCheck.limit(precision);
         double largest = deviation(reader, limit);
-        Result ours = evaluate("predict", reader, model::predict, evaluators);
+        Result ours = evaluate("evaluate original", reader, model::predict, evaluators);
         Function<ImageBatch, P> exported = batch -> check.predict(model.model(), batch).get(0);
-        Result theirs = evaluate("exported", reader, input -> onCpu(input, exported), evaluators);
+        Result theirs =
+                evaluate("evaluate exported", reader, input -> onCpu(input, exported), evaluators);
         out.println(
                 Printable.format(
                         "%s, %s of the run: largest deviation %.1e, expected at most %.0e",
@@ -101,7 +102,7 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
     private double deviation(InferenceReader reader, double limit) {
         int compared = Math.min(COMPARED, dataset.size());
         double largest = 0;
-        try (ProgressBar progress = bars.open("compare", compared, " images")) {
+        try (ProgressBar progress = bars.open("compare images of the run", compared, " images")) {
             for (int i = 0; i < compared; i++) {
                 try (InferenceInput input = reader.read(dataset, i)) {
                     largest =

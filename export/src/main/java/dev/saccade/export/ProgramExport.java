@@ -112,7 +112,8 @@ public record ProgramExport(
                                 ? Optional.of(InputNormalization.of(model.spec().transforms()))
                                 : Optional.empty(),
                         opset.orElse(defaults.opset()));
-        try (ProgressBar progress = bars.open("record", settings.recordings(), " sizes")) {
+        try (ProgressBar progress =
+                bars.open("record operators", settings.recordings(), " sizes")) {
             return settings.record(List.of(format), progress::to);
         }
     }
@@ -121,7 +122,7 @@ public record ProgramExport(
         double limit = ExportCheck.limit(precision);
         double largest = 0;
         List<Size> sizes = size.map(List::of).orElse(SIZES);
-        try (ProgressBar progress = bars.open("compare", sizes.size(), " images")) {
+        try (ProgressBar progress = bars.open("compare random images", sizes.size(), " images")) {
             for (Size each : sizes) {
                 try (NDManager manager = Libtorch.newManager(Device.cpu())) {
                     Shape shape = new Shape(1, 3, each.height(), each.width());

@@ -41,7 +41,7 @@ public record OperatorBench(
     private static final String COLUMNS = "%-19s %-27s %-9s %11s %11s %7s %10s %7s%n";
     private static final String HEADER =
             "operator            size                        pass      "
-                    + "      fused    portable   ratio arithmetic  memory";
+                    + "      fused    portable speedup arithmetic  memory";
 
     private static final double MILLIS = 1e3;
 

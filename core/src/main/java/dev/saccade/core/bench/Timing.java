@@ -90,7 +90,7 @@ public record Timing(double median, double least) {
                 (name, time) ->
                         lines.append(
                                 Text.format(
-                                        "  %-13s  %.3f s, minimum %.3f s%n",
+                                        "  %-13s  median %.3f s, minimum %.3f s%n",
                                         name, time.median, time.least)));
         return lines.toString();
     }
