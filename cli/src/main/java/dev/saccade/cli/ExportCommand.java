@@ -2,14 +2,18 @@ package dev.saccade.cli;
 
 import com.google.common.base.Ascii;
 
+import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
+import dev.saccade.datasets.Dataset;
 import dev.saccade.djl.ServingFolder;
+import dev.saccade.eval.LayerSelection;
 import dev.saccade.export.ExportFormat;
 import dev.saccade.export.ProgramExport;
 import dev.saccade.export.WeightsExport;
+import dev.saccade.models.ModelSpec;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.data.DataReports;
 
@@ -21,6 +25,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -121,8 +126,21 @@ final class ExportCommand extends BaseCommand {
             description =
                     "Compare the models on the first N validation images. 0 uses random"
                             + " images only and needs no data set. Default: 50, or 0 without a"
-                            + " run.")
-    private Optional<Integer> comparedImages = Optional.empty();
+                            + " run. To export a quantized checkpoint to ONNX: calibrate on N"
+                            + " training images, and compare on all validation images. Default: "
+                            + LayerSelection.IMAGES
+                            + ".")
+    private Optional<Integer> images = Optional.empty();
+
+    @Option(
+            names = "--max-drop",
+            paramLabel = "DROP",
+            defaultValue = "" + LayerSelection.MAX_DROP,
+            description =
+                    "To export a quantized checkpoint to ONNX: allow AP, mask AP and mIoU (0 to 1)"
+                            + " to drop by at most DROP on the validation set. Default:"
+                            + " ${DEFAULT-VALUE}.")
+    private double maxDrop;
 
     @Override
     public Integer call() {
@@ -134,16 +152,24 @@ final class ExportCommand extends BaseCommand {
         switch (format) {
             case DJL_SERVING -> ServingFolder.write(checkpoint, folder);
             case SAFETENSORS -> WeightsExport.write(checkpoint, folder, computed);
-            default -> program(computed).write(checkpoint, folder);
+            default -> program(computed, checkpoint).write(checkpoint, folder);
         }
         printMessage("%s: exported as %s", folder, format);
         return 0;
     }
 
-    private ProgramExport program(Precision computed) {
-        int count = comparedImages.orElse(run.hasConfig() || data.root().isPresent() ? IMAGES : 0);
+    private ProgramExport program(Precision computed, Path checkpoint) {
+        boolean calibrates = format == Format.ONNX && isQuantized(checkpoint);
+        if (calibrates) {
+            requireCalibration(computed, checkpoint);
+        } else if (isGiven("--max-drop")) {
+            throw SaccadeException.user(
+                    "%s: --max-drop has an effect only for quantized checkpoints as ONNX; remove it",
+                    checkpoint);
+        }
+        int compared = images.orElse(run.hasConfig() || data.root().isPresent() ? IMAGES : 0);
         Optional<RunConfig> config =
-                count == 0 ? Optional.empty() : Optional.of(run.config(data.root()));
+                compared == 0 ? Optional.empty() : Optional.of(run.config(data.root()));
         return new ProgramExport(
                 format == Format.ONNX ? ExportFormat.ONNX : ExportFormat.TORCHSCRIPT,
                 size.map(InputOptions::size),
@@ -151,10 +177,47 @@ final class ExportCommand extends BaseCommand {
                 computed,
                 opset,
                 config.map(DataReports::validationSet)
-                        .map(dataset -> new ProgramExport.Images(dataset, count)),
+                        .map(
+                                val ->
+                                        new ProgramExport.Images(
+                                                val, calibrates ? val.size() : compared)),
+                config.filter(run -> calibrates).map(this::calibration),
                 config.map(run -> run.data().workers()).orElse(1),
                 Progress::new,
                 out());
+    }
+
+    private static boolean isQuantized(Path checkpoint) {
+        Map<String, String> metadata = Checkpoints.open(checkpoint).metadata();
+        return !ModelSpec.fromMetadata(metadata, checkpoint.toString()).quantizedLayers().isEmpty();
+    }
+
+    private ProgramExport.Calibration calibration(RunConfig config) {
+        Dataset train = DataReports.trainingSet(config, "calibration");
+        return new ProgramExport.Calibration(
+                new ProgramExport.Images(train, images.orElse(LayerSelection.IMAGES)),
+                new LayerSelection(maxDrop));
+    }
+
+    private void requireCalibration(Precision computed, Path checkpoint) {
+        Problems problems = new Problems();
+        if (!run.hasConfig()) {
+            problems.add(
+                    "the checkpoint is quantized, and its ONNX export needs training images to"
+                            + " calibrate and validation images to compare, but the run's"
+                            + " config.yaml was not found; move the checkpoint to the folder of"
+                            + " its run, or export the original checkpoint");
+        }
+        if (images.equals(Optional.of(0))) {
+            problems.add("--images: got 0, but a quantized ONNX model needs images; use 1 or more");
+        }
+        if (computed != Precision.FLOAT32) {
+            problems.add(
+                    "--precision: quantized ONNX models compute other layers in float32; remove"
+                            + " --precision, or export the original checkpoint");
+        }
+        LayerSelection.check(maxDrop, problems);
+        problems.throwIfAny(checkpoint.toString());
     }
 
     private void requireFittingOptions() {
@@ -162,11 +225,10 @@ final class ExportCommand extends BaseCommand {
         if (dynamic && size.isPresent()) {
             problems.add("got --dynamic and --size; expected one of them");
         }
-        comparedImages
-                .filter(number -> number < 0)
+        images.filter(number -> number < 0)
                 .ifPresent(number -> problems.add("--images: got %d, expected 0 or more", number));
         List<String> ofPrograms =
-                List.of("--size", "--dynamic", "--normalize", "--images", "--data");
+                List.of("--size", "--dynamic", "--normalize", "--images", "--max-drop", "--data");
         if (!format.isProgram()) {
             ofPrograms.stream()
                     .filter(this::isGiven)

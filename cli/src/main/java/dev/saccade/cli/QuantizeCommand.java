@@ -4,6 +4,7 @@ import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.Count;
+import dev.saccade.eval.LayerSelection;
 import dev.saccade.report.runs.QuantizedModel;
 import dev.saccade.report.runs.Quantizer;
 
@@ -37,7 +38,7 @@ final class QuantizeCommand extends BaseCommand {
     @Option(
             names = "--max-drop",
             paramLabel = "DROP",
-            defaultValue = "" + Quantizer.Settings.MAX_DROP,
+            defaultValue = "" + LayerSelection.MAX_DROP,
             description =
                     "Allow AP, mask AP and mIoU (0 to 1) to drop by at most DROP, compared with"
                             + " the original in its own precision. Default: ${DEFAULT-VALUE}.")
@@ -46,7 +47,7 @@ final class QuantizeCommand extends BaseCommand {
     @Option(
             names = "--images",
             paramLabel = "N",
-            defaultValue = "" + Quantizer.Settings.IMAGES,
+            defaultValue = "" + LayerSelection.IMAGES,
             description =
                     "Select the layers on N training images. More images make the selection more"
                             + " reliable. Default: ${DEFAULT-VALUE}.")

@@ -4,13 +4,29 @@ import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import ai.djl.Device;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.cli.terminal.Progress;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.core.nn.Quantization;
 import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.eval.LayerSelection;
+import dev.saccade.export.ExportFormat;
+import dev.saccade.export.ProgramExport;
+import dev.saccade.models.ModelSpec;
+import dev.saccade.models.TrainedModel;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.data.DataReports;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -19,10 +35,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 
 class ExportCommandTest {
 
@@ -115,6 +136,7 @@ class ExportCommandTest {
         "--format onnx --size 64x96 --dynamic, got --dynamic and --size",
         "--format torchscript --opset 17, --opset has no effect for torchscript",
         "--format onnx --opset 9, 'opset: got 9, expected 17 to 21'",
+        "--format onnx --max-drop 1, --max-drop has an effect only for quantized checkpoints",
         "--format onnx --images -1, '--images: got -1, expected 0 or more'",
         "--format onnx --precision int8, '--precision: got int8, expected float32'",
         "--format onnx --precision bfloat16, ONNX Runtime has no bfloat16",
@@ -129,5 +151,90 @@ class ExportCommandTest {
         assertEquals(2, output.code(), output.err());
         assertTrue(output.err().contains(message), output.err());
         assertFalse(Files.exists(out));
+    }
+
+    /** Writes a checkpoint of which all layers are quantized, and the config of its run. */
+    private Path quantized() throws IOException {
+        Path best = tiny.run().resolve("checkpoints").resolve("best.safetensors");
+        Files.copy(tiny.run().resolve("config.yaml"), folder.resolve("config.yaml"));
+        Checkpoint stored = Checkpoints.open(best);
+        ModelSpec spec = ModelSpec.fromMetadata(stored.metadata(), best.toString());
+        Map<String, String> metadata = new HashMap<>(stored.metadata());
+        try (TrainedModel<?> model = TrainedModel.load(best, Device.cpu())) {
+            List<String> layers = Quantization.layers(model.model());
+            metadata.putAll(spec.withQuantizedLayers(layers).toMetadata());
+        }
+        Path file = Files.createDirectory(folder.resolve("checkpoints")).resolve("q.safetensors");
+        Checkpoints.save(file, new Checkpoint(stored.tensors(), metadata));
+        return file;
+    }
+
+    @Test
+    void quantizedCheckpointsAreExportedWith8Bits() throws IOException {
+        Path floats = folder.resolve("floats");
+        CommandResult original =
+                saccade("export", tiny.run(), "--format", "onnx", "--images=0", "--out", floats);
+        assertEquals(0, original.code(), original.err());
+        Path out = folder.resolve("out");
+        List<Object> args = List.of("export", quantized(), "--format", "onnx", "--out", out);
+        CommandResult output = saccade(with(args, "--max-drop", 1, "--images", 2));
+        assertEquals(0, output.code(), output.err());
+        assertTrue(
+                output.out().matches("(?s).*quantized: .* in 8 bits, .* 2 training images.*"),
+                output.out());
+        assertTrue(output.out().matches("(?s).*\nAP +0\\S+ +0\\S+\n.*"), output.out());
+        long bytes = Files.size(out.resolve("model.onnx"));
+        assertTrue(bytes < 0.8 * Files.size(floats.resolve("model.onnx")), bytes + " bytes");
+        JsonNode json = new ObjectMapper().readTree(out.resolve("model.json").toFile());
+        assertTrue(json.get("quantized_layers").size() > 5, json.toString());
+    }
+
+    @Test
+    void largeDropsRejectAQuantizedExport() throws IOException {
+        Path checkpoint = quantized();
+        RunConfig config = RunConfig.load(folder.resolve("config.yaml"));
+        ProgramExport.Images training =
+                new ProgramExport.Images(DataReports.trainingSet(config, "test"), 2);
+        ProgramExport export =
+                new ProgramExport(
+                        ExportFormat.ONNX,
+                        Optional.empty(),
+                        false,
+                        Precision.FLOAT32,
+                        Optional.empty(),
+                        Optional.of(training),
+                        // No metric improves by 1.
+                        Optional.of(
+                                new ProgramExport.Calibration(training, new LayerSelection(-1))),
+                        1,
+                        Progress::new,
+                        new PrintWriter(Writer.nullWriter()));
+        Path out = folder.resolve("out");
+        SaccadeException rejected =
+                assertThrows(SaccadeException.class, () -> export.write(checkpoint, out));
+        assertTrue(
+                rejected.getMessage().startsWith("not quantized: on 2 training images, AP drops"),
+                rejected.getMessage());
+        assertFalse(Files.exists(out));
+    }
+
+    @Test
+    void quantizedExportsNeedImagesOfARun() throws IOException {
+        Path checkpoint = quantized();
+        Files.delete(folder.resolve("config.yaml"));
+        CommandResult output =
+                saccade(
+                        "export",
+                        checkpoint,
+                        "--format=onnx",
+                        "--images=0",
+                        "--precision=float16",
+                        "--out",
+                        folder.resolve("out"));
+        assertEquals(2, output.code());
+        assertTrue(output.err().contains("3 problems"), output.err());
+        assertTrue(output.err().contains("move the checkpoint to the folder of its run"));
+        assertTrue(output.err().contains("--images: got 0"), output.err());
+        assertTrue(output.err().contains("compute other layers in float32"), output.err());
     }
 }

@@ -119,7 +119,8 @@ class ExportedExamplesTest {
                                 export,
                                 format,
                                 detector.spec(),
-                                Optional.of(ScoreThresholds.of(MIN_SCORE)))
+                                Optional.of(ScoreThresholds.of(MIN_SCORE)),
+                                List.of())
                         .write(exported.resolve("model.json"));
             }
         }

@@ -4,27 +4,22 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
-import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.ImageBatch;
-import dev.saccade.core.structures.ImageInfo;
-import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 
 /** Runs an exported model and compares its raw outputs before NMS with the original. */
 public final class ExportCheck implements AutoCloseable {
 
     private final ModelExport export;
     private final ExportFormat format;
-    private final ExportedProgram program;
+    private final ExportedModel model;
     private final ExportedProgram maps;
 
     /** Opens an exported model, written by {@link ModelExport#write}. */
@@ -32,11 +27,11 @@ public final class ExportCheck implements AutoCloseable {
         this.export = export;
         this.format = format;
         maps = export.open(format, export.maps());
-        program = format.open(file);
+        model = new ExportedModel(export.settings(), format.open(file));
     }
 
     public String runtime() {
-        return program.runtime();
+        return model.program().runtime();
     }
 
     /** Returns the largest allowed deviation of raw outputs at a precision. */
@@ -58,11 +53,8 @@ public final class ExportCheck implements AutoCloseable {
      */
     public double deviation(ImageBatch batch, double limit) {
         ModelExport.Settings settings = export.settings();
-        NDArray sizes = sizes(batch);
-        NDList inputs = new NDList(given(batch));
-        if (settings.model() instanceof DetectionModel) {
-            inputs.add(sizes);
-        }
+        NDArray sizes = ExportedModel.sizes(batch);
+        NDList inputs = model.inputs(batch);
         String image = batch.images().get(0).file();
         double largest = 0;
         try (NDManager manager = batch.pixels().getManager().newSubManager()) {
@@ -92,47 +84,18 @@ public final class ExportCheck implements AutoCloseable {
         return largest;
     }
 
-    /** Returns {@code [N, 2]}: width and height of each image without padding. */
-    private static NDArray sizes(ImageBatch batch) {
-        float[] sizes = new float[2 * batch.size()];
-        int at = 0;
-        for (ImageInfo image : batch.images()) {
-            sizes[at++] = image.size().width();
-            sizes[at++] = image.size().height();
-        }
-        return Tensors.of(batch.pixels().getManager(), sizes, new Shape(batch.size(), 2));
+    ExportedModel model() {
+        return model;
     }
 
     /** Returns the predictions of the exported model. Images must be on a CPU. */
-    @SuppressWarnings("unchecked") // a model of P predicts P
-    public <P> List<P> predict(Model<P> model, ImageBatch batch) {
-        return (List<P>)
-                model.<List<?>>match(
-                        detector -> {
-                            NDList inputs = new NDList(given(batch), sizes(batch));
-                            return detector.exportableHead()
-                                    .toInstances(program.run(inputs), batch.images());
-                        },
-                        segmenter -> segmenter.predict(batch, this::logits));
-    }
-
-    /** Returns the input of the exported model: pixels if that model normalizes, else the batch. */
-    private NDArray given(ImageBatch batch) {
-        return normalization().map(each -> each.pixels(batch)).orElse(batch.pixels());
-    }
-
-    private NDArray logits(NDArray images) {
-        NDArray given = normalization().map(each -> each.pixels(images)).orElse(images);
-        return program.run(new NDList(given)).get(0);
-    }
-
-    private Optional<InputNormalization> normalization() {
-        return export.settings().normalization();
+    public <P> List<P> predict(Model<P> original, ImageBatch batch) {
+        return model.predict(original, batch);
     }
 
     @Override
     public void close() {
-        program.close();
+        model.close();
         maps.close();
     }
 

@@ -32,6 +32,18 @@ public record Graph(
     public static final String ROI_ALIGN = "saccade::roi_align";
 
     /**
+     * Operator {@code (x, scale, zero_point) -> x} that quantizes to 8 unsigned bits and back, in
+     * ONNX only.
+     */
+    public static final String FAKE_QUANTIZE = "saccade::fake_quantize";
+
+    /**
+     * Operator {@code (weight, scales, zero_points, axis) -> weight} for 8-bit weights, in ONNX
+     * only.
+     */
+    public static final String DEQUANTIZE = "saccade::dequantize";
+
+    /**
      * A tensor, or a list of tensors.
      *
      * @param id unique in the graph, and the same if the model is recorded at other image sizes

@@ -26,6 +26,7 @@ import java.util.Optional;
  * @param task {@code detection} or {@code segmentation}
  * @param format {@code onnx} or {@code torchscript}
  * @param precision computation precision; inputs and outputs are float32
+ * @param quantizedLayers names of layers with 8-bit weights and activations
  * @param imageSize the only supported height and width, including padding; any size if empty
  * @param classes names by class index
  * @param transforms transforms to apply to an RGB image of 0 to 255 before the model, in order
@@ -42,6 +43,7 @@ public record ModelDescription(
         String format,
         Optional<Integer> opset,
         Precision precision,
+        List<String> quantizedLayers,
         Optional<List<Integer>> imageSize,
         List<Array> inputs,
         List<Array> outputs,
@@ -92,7 +94,8 @@ public record ModelDescription(
             ModelExport export,
             ExportFormat format,
             ModelSpec spec,
-            Optional<ScoreThresholds> thresholds) {
+            Optional<ScoreThresholds> thresholds,
+            List<String> quantizedLayers) {
         ModelExport.Settings settings = export.settings();
         boolean normalizes = settings.normalization().isPresent();
         return new ModelDescription(
@@ -101,6 +104,7 @@ public record ModelDescription(
                 Ascii.toLowerCase(format.name()),
                 format == ExportFormat.ONNX ? Optional.of(settings.opset()) : Optional.empty(),
                 settings.precision(),
+                quantizedLayers,
                 settings.size().map(size -> List.of(size.height(), size.width())),
                 arrays(export.inputs(), images(export, spec)),
                 arrays(export.outputs(), ""),

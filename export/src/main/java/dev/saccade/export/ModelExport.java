@@ -225,9 +225,14 @@ public final class ModelExport {
         return graph;
     }
 
+    /** Returns the values of the {@link #outputs}. */
+    List<Value> results() {
+        return graph.outputs().subList(0, outputs.size());
+    }
+
     /** Writes the model. Fails if the format lacks an operator. */
     public void write(ExportFormat format, Path file) {
-        write(format, graph.outputs().subList(0, outputs.size()), outputs, file);
+        write(format, results(), outputs, file);
     }
 
     /** Exports the model with outputs {@code values} to a temporary file, and opens the file. */

@@ -18,14 +18,17 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetSubset;
+import dev.saccade.eval.LayerSelection;
 import dev.saccade.models.Model;
 import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.TrainedModel;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Exports a checkpoint with its description, and compares it with the original.
@@ -34,6 +37,8 @@ import java.util.Optional;
  * @param normalize whether the exported model normalizes, and pads for detectors
  * @param opset ONNX operator set; 17 if empty
  * @param images images to compare on; only random images if empty
+ * @param calibration images to quantize with, for a quantized checkpoint as float32 ONNX; all
+ *     layers are exported in {@code precision} if empty
  * @param out receives the results
  */
 public record ProgramExport(
@@ -43,12 +48,21 @@ public record ProgramExport(
         Precision precision,
         Optional<Integer> opset,
         Optional<Images> images,
+        Optional<Calibration> calibration,
         int workers,
         ProgressBar.Factory bars,
         PrintWriter out) {
 
     /** The first {@code count} images of a data set. */
     public record Images(Dataset dataset, int count) {}
+
+    /**
+     * Selects quantized layers.
+     *
+     * @param training {@code count} training images, spread over the data set
+     * @param selection limit for the metrics on training images and then on {@code images}
+     */
+    public record Calibration(Images training, LayerSelection selection) {}
 
     /** Sizes of random images, including sizes that were not recorded. */
     private static final List<Size> SIZES =
@@ -65,11 +79,13 @@ public record ProgramExport(
                                             all.dataset, model.spec(), size, all.count, bars));
             if (!model.spec().quantizedLayers().isEmpty()) {
                 Quantization.apply(model.model(), List.of());
-                out.println(
-                        Printable.format(
-                                "%s: exported without quantization; the exported model computes"
-                                        + " all layers in %s",
-                                checkpoint, Ascii.toLowerCase(precision.name())));
+                if (calibration.isEmpty()) {
+                    out.println(
+                            Printable.format(
+                                    "%s: exported without quantization; the exported model"
+                                            + " computes all layers in %s",
+                                    checkpoint, Ascii.toLowerCase(precision.name())));
+                }
             }
             long start = System.nanoTime();
             ModelExport export = record(model);
@@ -84,21 +100,75 @@ public record ProgramExport(
                             Ascii.toLowerCase(precision.name()),
                             size.map(only -> only.height() + "x" + only.width()).orElse("any size"),
                             (System.nanoTime() - start) / 1e9));
+            try (ExportCheck check = new ExportCheck(export, format, file)) {
+                compareOnRandomImages(check, model.model());
+                subset.filter(some -> calibration.isEmpty())
+                        .ifPresent(
+                                some ->
+                                        new ExportComparison(check, some, workers, bars)
+                                                .run(model.withPrecision(precision), out));
+            }
+            List<String> quantized =
+                    calibration
+                            .map(
+                                    some ->
+                                            quantize(
+                                                    some,
+                                                    export,
+                                                    model.withPrecision(precision),
+                                                    subset.orElseThrow(),
+                                                    checkpoint,
+                                                    file))
+                            .orElse(List.of());
             Optional<ScoreThresholds> thresholds =
                     model.match(
                             detector -> Optional.of(detector.scoreThresholds()),
                             segmenter -> Optional.empty());
-            ModelDescription.of(export, format, model.spec(), thresholds)
+            ModelDescription.of(export, format, model.spec(), thresholds, quantized)
                     .write(target.resolve("model.json"));
-            try (ExportCheck check = new ExportCheck(export, format, file)) {
-                compareOnRandomImages(check, model.model());
-                subset.ifPresent(
-                        some ->
-                                new ExportComparison(check, some, workers, bars)
-                                        .run(model.withPrecision(precision), out));
-            }
             target.finish();
         }
+    }
+
+    /** Replaces the file by a quantized model, and returns the names of the quantized layers. */
+    private <P> List<String> quantize(
+            Calibration settings,
+            ModelExport export,
+            TrainedModel<P> model,
+            Dataset val,
+            Path checkpoint,
+            Path file) {
+        Images training = settings.training;
+        Dataset sample =
+                size.isEmpty()
+                        ? DatasetSubset.spread(training.dataset, training.count)
+                        : ComparedImages.first(
+                                training.dataset, model.spec(), size, training.count, bars);
+        List<String> layers = new ArrayList<>(Quantization.int8Layers(model.model()));
+        layers.retainAll(model.spec().quantizedLayers());
+        QuantizedExport.Result quantized =
+                new QuantizedExport(export, model, sample, workers, bars)
+                        .quantize(Set.copyOf(layers), settings.selection);
+        quantized.export().write(format, file);
+        out.println(
+                Printable.format(
+                        "quantized: %.1f MB, %d of %d layers in 8 bits, selected on %s",
+                        file.toFile().length() / 1e6,
+                        quantized.layers().size(),
+                        quantized.candidates(),
+                        Count.of(sample.size(), "training image")));
+        ExportEvaluation evaluation = new ExportEvaluation(val, workers, bars);
+        try (ExportedModel exported = new ExportedModel(export.settings(), format.open(file))) {
+            ExportEvaluation.Result before = evaluation.original(model);
+            ExportEvaluation.Result after = evaluation.exported(model, exported);
+            before.print(after, exported.program().runtime(), out);
+            settings.selection.requireSmallDrop(
+                    checkpoint.toString(),
+                    val.size(),
+                    LayerSelection.metrics(before.metrics()),
+                    LayerSelection.metrics(after.metrics()));
+        }
+        return quantized.layers();
     }
 
     private ModelExport record(TrainedModel<?> model) {

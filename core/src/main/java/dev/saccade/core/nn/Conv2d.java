@@ -63,6 +63,7 @@ public final class Conv2d extends Quantizable<FusedConv2d> {
     private final Parameter bias;
     private final Geometry geometry;
     private Optional<FusedConv2d> fused = Optional.empty();
+    private boolean isHidden;
     private boolean foldsNorm;
     private Supplier<NDList> foldedWeights;
 
@@ -90,6 +91,12 @@ public final class Conv2d extends Quantizable<FusedConv2d> {
     /** Creates a convolution without bias, with Kaiming initialization. */
     public static Conv2d withoutBias(Geometry geometry) {
         return new Conv2d(geometry, WeightInit.kaimingNormal(), null);
+    }
+
+    /** Marks this layer, which is not part of a {@link ConvModule}, as no output of the model. */
+    public Conv2d asHidden() {
+        isHidden = true;
+        return this;
     }
 
     /** Returns the weight, {@code [out, in / groups, k, k]}. */
@@ -146,9 +153,12 @@ public final class Conv2d extends Quantizable<FusedConv2d> {
     @Override
     boolean isQuantizable() {
         return FusedConv2d.isWinograd(geometry)
-                || (parent() instanceof ConvModule
-                        && FusedConv2d.isDense(geometry)
-                        && FusedConv2d.fitsInt8(geometry));
+                || (!isOutput() && FusedConv2d.isDense(geometry) && FusedConv2d.fitsInt8(geometry));
+    }
+
+    @Override
+    boolean isOutput() {
+        return !isHidden && !(parent() instanceof ConvModule);
     }
 
     private NDList folded(NDList affine) {

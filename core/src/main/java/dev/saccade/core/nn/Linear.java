@@ -106,6 +106,11 @@ public final class Linear extends Quantizable<FusedLinear> implements Affine {
     }
 
     @Override
+    boolean isOutput() {
+        return isOutput;
+    }
+
+    @Override
     FusedLinear quantizedCopy() {
         return new FusedLinear(this);
     }

@@ -21,6 +21,9 @@ abstract class Quantizable<F extends FusedLayer> extends Layer {
     /** Returns whether quantization can change the products of this layer. */
     abstract boolean isQuantizable();
 
+    /** Returns whether this layer computes an output of the model, such as class scores. */
+    abstract boolean isOutput();
+
     /** Returns the fused layer with quantized weights; the caller closes it. */
     abstract F quantizedCopy();
 }

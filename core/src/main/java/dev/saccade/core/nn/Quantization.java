@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * Chooses the convolutions and linear layers of a model that {@linkplain Module#fuse() fusion}
@@ -53,16 +54,26 @@ public final class Quantization {
 
     /**
      * Returns the dotted names of the layers that can be quantized, in the order of the model.
-     * Output layers are never computed with 8 bits: convolutions that are not part of a {@link
-     * ConvModule}, and {@linkplain Linear#asOutput() marked} linear layers.
+     * Output layers are never computed with 8 bits: convolutions that are neither part of a {@link
+     * ConvModule} nor {@linkplain Conv2d#asHidden() marked}, and {@linkplain Linear#asOutput()
+     * marked} linear layers.
      */
     public static List<String> layers(Module model) {
+        return layers(model, Quantizable::isQuantizable);
+    }
+
+    /** Returns the {@link #layers} that can be computed with 8 bits: all except output layers. */
+    public static List<String> int8Layers(Module model) {
+        return layers(model, layer -> layer.isQuantizable() && !layer.isOutput());
+    }
+
+    private static List<String> layers(Module model, Predicate<Quantizable<?>> condition) {
         return ImmutableList.copyOf(
                 Maps.filterValues(
                                 model.namedModules(),
                                 layer ->
                                         layer instanceof Quantizable<?> each
-                                                && each.isQuantizable())
+                                                && condition.test(each))
                         .keySet());
     }
 

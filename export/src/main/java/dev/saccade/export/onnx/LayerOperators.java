@@ -7,6 +7,8 @@ import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.export.Graph;
+
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,6 +20,8 @@ final class LayerOperators {
                     .put("aten::conv2d", LayerOperators::convolution)
                     .put("aten::conv_transpose2d", LayerOperators::transposedConvolution)
                     .put("aten::linear", LayerOperators::linear)
+                    .put(Graph.FAKE_QUANTIZE, LayerOperators::fakeQuantize)
+                    .put(Graph.DEQUANTIZE, LayerOperators::dequantize)
                     .put("aten::baddbmm", LayerOperators::baddbmm)
                     .put("aten::scaled_dot_product_attention", LayerOperators::attention)
                     .put("aten::batch_norm", LayerOperators::batchNorm)
@@ -65,6 +69,17 @@ final class LayerOperators {
     private static String linear(Operator op) {
         String product = op.add("MatMul", op.tensor(0), op.swapAxes(op.tensor(1), 2, 0, 1));
         return op.optional(2).map(bias -> op.add("Add", product, bias)).orElse(product);
+    }
+
+    private static String fakeQuantize(Operator op) {
+        String scale = op.scalarOf(op.real(1), DataType.FLOAT);
+        String zero = op.scalarOf(op.integer(2), DataType.UINT8);
+        String integers = op.add("QuantizeLinear", op.tensor(0), scale, zero);
+        return op.add("DequantizeLinear", integers, scale, zero);
+    }
+
+    private static String dequantize(Operator op) {
+        return op.add("DequantizeLinear", List.of(op.tensors()), attribute("axis", op.integer(3)));
     }
 
     private static String baddbmm(Operator op) {

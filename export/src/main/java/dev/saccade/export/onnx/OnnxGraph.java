@@ -116,6 +116,7 @@ final class OnnxGraph {
             case DOUBLE -> bytes.putDouble(value.doubleValue());
             case INT64 -> bytes.putLong(value.longValue());
             case INT32 -> bytes.putInt(value.intValue());
+            case UINT8 -> bytes.put(value.byteValue());
             case BOOL -> bytes.put((byte) (value.doubleValue() == 0 ? 0 : 1));
             default ->
                     throw SaccadeException.user(

@@ -16,6 +16,7 @@ final class OnnxTypes {
             ImmutableMap.of(
                     "Bool", DataType.BOOL,
                     "Byte", DataType.UINT8,
+                    "Char", DataType.INT8,
                     "Int", DataType.INT32,
                     "Long", DataType.INT64,
                     "BFloat16", DataType.BFLOAT16,

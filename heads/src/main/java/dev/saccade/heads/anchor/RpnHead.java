@@ -72,7 +72,7 @@ public final class RpnHead extends AnchorHead {
         int in = features.get(0).channels();
         int width = config.anchors().featChannels();
         int anchors = anchorsPerCell();
-        conv = add("rpn_conv", new Conv2d(new Geometry(in, width, 3).padding(1), init));
+        conv = add("rpn_conv", new Conv2d(new Geometry(in, width, 3).padding(1), init).asHidden());
         cls = add("rpn_cls", new Conv2d(new Geometry(width, anchors * clsOutChannels(), 1), init));
         reg = add("rpn_reg", new Conv2d(new Geometry(width, anchors * 4, 1), init));
     }

@@ -24,6 +24,7 @@ import dev.saccade.datasets.loader.InferenceInput;
 import dev.saccade.eval.CompositeEvaluator;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
+import dev.saccade.eval.LayerSelection;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.train.config.RunConfig;
@@ -33,8 +34,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,14 +44,8 @@ import java.util.Set;
  * Quantizes the layers of a trained model, for faster predictions on CPUs. Writes the model only if
  * its metrics on the validation set do not drop by more than a limit.
  *
- * <p>Starts with all {@linkplain Quantization#layers layers} that can be quantized. While a metric
- * on a sample of training images drops by more than the limit, another 10 % of the layers stay in
- * float, beginning with the largest {@linkplain Quantization#errors errors}. The validation set
- * does not affect the selection.
- *
- * <p>A metric that increases has not dropped. With few objects, the metrics of the sample are
- * noisy, so an acceptable selection can fail on the validation set; use more images then. A sample
- * without objects accepts any selection.
+ * <p>A {@link LayerSelection} on a sample of training images chooses the layers by their
+ * {@linkplain Quantization#errors errors}. The validation set does not affect the selection.
  */
 public final class Quantizer {
 
@@ -77,15 +70,9 @@ public final class Quantizer {
      */
     public record Settings(double maxDrop, int images, boolean overwrite) {
 
-        public static final double MAX_DROP = 0.003;
-
-        public static final int IMAGES = 64;
-
-        public static final Settings DEFAULT = new Settings(MAX_DROP, IMAGES, false);
+        public static final Settings DEFAULT =
+                new Settings(LayerSelection.MAX_DROP, LayerSelection.IMAGES, false);
     }
-
-    /** Metrics that must not drop. */
-    private static final Set<String> METRICS = ImmutableSet.of("AP", "mask_AP", "mIoU");
 
     /**
      * Maximum number of validation images on which also the other precisions are evaluated; with
@@ -95,9 +82,6 @@ public final class Quantizer {
 
     private static final String VALIDATION = "validation";
     private static final String TRAINING = "training";
-
-    /** Number of steps until all layers are in float. */
-    private static final int STEPS = 10;
 
     /** Precision of all other layers; {@link Quantization#isFast} implies native support. */
     private static final Precision PRECISION = Precision.BFLOAT16;
@@ -151,10 +135,22 @@ public final class Quantizer {
             String original = QuantizedModel.name(spec.precision());
             Map<String, Double> before = metrics.evaluate(model, val, task(original, VALIDATION));
             Map<String, Double> errors = errors(model, candidates, sample);
-            List<String> layers = select(model, quantized, errors, sample);
+            LayerSelection selection = new LayerSelection(settings.maxDrop);
+            List<String> layers =
+                    selection.select(
+                            errors,
+                            sample.size(),
+                            metrics.evaluate(model, sample, task(original, TRAINING)),
+                            some -> {
+                                Quantization.apply(quantized.model(), some);
+                                return metrics.evaluate(
+                                        quantized,
+                                        sample,
+                                        task(QuantizedModel.QUANTIZED, TRAINING));
+                            });
             Map<String, Double> after =
                     metrics.evaluate(quantized, val, task(QuantizedModel.QUANTIZED, VALIDATION));
-            requireSmallDrop(checkpoint, val.size(), before, after);
+            selection.requireSmallDrop(checkpoint.toString(), val.size(), before, after);
             Map<String, TrainedModel<?>> models = new LinkedHashMap<>();
             Map<String, Map<String, Double>> results = new HashMap<>();
             for (Precision precision : precisions(spec)) {
@@ -245,9 +241,7 @@ public final class Quantizer {
 
     private void requireUsable(Path checkpoint, ModelSpec spec, Path out) {
         Problems problems = new Problems();
-        if (!(settings.maxDrop >= 0 && settings.maxDrop <= 1)) {
-            problems.add("max-drop: got %s, expected a number from 0 to 1", settings.maxDrop);
-        }
+        LayerSelection.check(settings.maxDrop, problems);
         if (settings.images < 1) {
             problems.add("images: got %d, expected 1 or more", settings.images);
         }
@@ -314,70 +308,6 @@ public final class Quantizer {
         return errors;
     }
 
-    /** Quantizes the largest selection without too large a drop; returns it in model order. */
-    private List<String> select(
-            TrainedModel<?> model,
-            TrainedModel<?> quantized,
-            Map<String, Double> errors,
-            DatasetSubset sample) {
-        String original = QuantizedModel.name(model.spec().precision());
-        Map<String, Double> before = metrics.evaluate(model, sample, task(original, TRAINING));
-        // NaN is larger than all numbers.
-        List<String> ascending =
-                errors.keySet().stream().sorted(Comparator.comparing(errors::get)).toList();
-        int step = (ascending.size() + STEPS - 1) / STEPS;
-        Map<String, Double> after = Map.of();
-        for (int count = ascending.size(); count > 0; count -= step) {
-            Set<String> chosen = ImmutableSet.copyOf(ascending.subList(0, count));
-            List<String> layers = errors.keySet().stream().filter(chosen::contains).toList();
-            Quantization.apply(quantized.model(), layers);
-            after = metrics.evaluate(quantized, sample, task(QuantizedModel.QUANTIZED, TRAINING));
-            if (largeDrops(before, after).isEmpty()) {
-                return layers;
-            }
-        }
-        throw SaccadeException.user(
-                        "not quantized: on %d training images, %s with at most %d of %d layers"
-                                + " quantized, but may drop by at most %s; allow a larger drop or"
-                                + " use more images",
-                        sample.size(),
-                        String.join(", ", largeDrops(before, after)),
-                        step,
-                        ascending.size(),
-                        settings.maxDrop)
-                .withSettings("max-drop", "images");
-    }
-
-    private void requireSmallDrop(
-            Path checkpoint, int images, Map<String, Double> before, Map<String, Double> after) {
-        if (before.isEmpty()) {
-            throw SaccadeException.user(
-                    "%s: not quantized: the metrics of the validation set are undefined; use a"
-                            + " validation set with labels of the model's classes",
-                    checkpoint);
-        }
-        List<String> drops = largeDrops(before, after);
-        if (!drops.isEmpty()) {
-            throw SaccadeException.user(
-                            "%s: not quantized: on the %d validation images, %s, but may drop by at"
-                                    + " most %s; allow a larger drop or use more images",
-                            checkpoint, images, String.join(", ", drops), settings.maxDrop)
-                    .withSettings("max-drop", "images");
-        }
-    }
-
-    private List<String> largeDrops(Map<String, Double> before, Map<String, Double> after) {
-        List<String> drops = new ArrayList<>();
-        before.forEach(
-                (name, value) -> {
-                    double other = after.getOrDefault(name, Double.NaN);
-                    if (!(value - other <= settings.maxDrop)) {
-                        drops.add(Text.format("%s drops from %.4f to %.4f", name, value, other));
-                    }
-                });
-        return drops;
-    }
-
     private Map<String, Double> evaluate(TrainedModel<?> model, Dataset dataset, String task) {
         return model.match(
                 detector -> evaluateAs(detector, dataset, task),
@@ -400,7 +330,7 @@ public final class Quantizer {
         try (ProgressBar progress = bars.open(task, dataset.size(), " images")) {
             new DatasetInference(dataset, workers).run(model, evaluator, progress::to);
         }
-        return Maps.filterKeys(evaluator.evaluate().values(), METRICS::contains);
+        return LayerSelection.metrics(evaluator.evaluate().values());
     }
 
     private static void save(Checkpoint stored, ModelSpec spec, Path out) {
