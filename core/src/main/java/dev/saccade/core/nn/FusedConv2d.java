@@ -56,7 +56,7 @@ final class FusedConv2d extends FusedLayer {
     private static final int TILE = 4;
 
     /** With fewer tiles, reading the transformed weights takes longer than multiplying them. */
-    private static final int MIN_TILES = 12;
+    private static final int MIN_TILES = 4;
 
     /** With fewer tiles, 8-bit products are faster than Winograd's algorithm. */
     private static final int MIN_QUANTIZED_TILES = 16;
@@ -161,7 +161,7 @@ final class FusedConv2d extends FusedLayer {
     }
 
     private static long tiles(Shape y) {
-        return y.get(0) * ((y.get(2) + TILE - 1) / TILE) * ((y.get(3) + TILE - 1) / TILE);
+        return ((y.get(2) + TILE - 1) / TILE) * ((y.get(3) + TILE - 1) / TILE);
     }
 
     /** Returns the number of multiplications of Winograd's algorithm, without its transforms. */

@@ -8,17 +8,21 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.pytorch.jni.JniUtils;
 
+import dev.saccade.core.Workers;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.MemoryFormat;
 import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.memory.TensorMemory;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.OperatorLibrary;
@@ -83,6 +87,58 @@ class FusedConv2dTest {
                 assertFusedIsClose(() -> module.forwardAdd(x, residual), 1e-5);
             }
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("geometries")
+    void resultsDependOnNeitherBatchNorThreads(Geometry geometry) {
+        int before = JniUtils.getNumThreads();
+        try {
+            for (ConvModule module : modules(geometry)) {
+                for (int side : List.of(5, 9, 13)) {
+                    NDArray x = random(4, geometry.in(), side, side + 2);
+                    JniUtils.setNumThreads(1);
+                    NDList single = new NDList();
+                    for (int i = 0; i < 4; i++) {
+                        NDArray image = x.get(new NDIndex("{}:{}", i, i + 1));
+                        single.add(NoGrad.call(() -> module.apply(image)));
+                    }
+                    JniUtils.setNumThreads(3);
+                    NDArray batch = NoGrad.call(() -> module.apply(x));
+                    assertArrayEquals(
+                            Tensors.concat(single, 0).toFloatArray(), batch.toFloatArray());
+                }
+            }
+        } finally {
+            JniUtils.setNumThreads(before);
+        }
+    }
+
+    @Test
+    void threadsShareThePackedWeights() {
+        ConvModule alone = modules(new Geometry(256, 256, 3).padding(1)).get(0);
+        ConvModule shared = modules(new Geometry(256, 256, 3).padding(1)).get(0);
+        NDArray x = random(1, 256, 8, 8);
+        long one = bytesAdded(() -> apply(alone, x));
+        assertEquals(36 * 256 * 256 * Float.BYTES, one);
+        long many =
+                bytesAdded(
+                        () -> {
+                            try (Workers workers = new Workers("predict", 8)) {
+                                workers.run(8, () -> i -> apply(shared, x));
+                            }
+                        });
+        assertEquals(one, many);
+    }
+
+    private static void apply(ConvModule module, NDArray x) {
+        NoGrad.run(() -> Scope.run(() -> module.apply(x)));
+    }
+
+    private static long bytesAdded(Runnable body) {
+        long before = TensorMemory.of(Device.cpu()).orElseThrow().bytes();
+        body.run();
+        return TensorMemory.of(Device.cpu()).orElseThrow().bytes() - before;
     }
 
     @Test
