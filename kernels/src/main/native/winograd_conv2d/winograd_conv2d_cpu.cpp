@@ -16,6 +16,9 @@ constexpr int TILES = 2 * R;    // tiles of a block
 constexpr int ITEMS = 3;        // least work items per thread
 constexpr int64_t RANGE = 512;  // input channels that are convolved at once
 
+constexpr int FILTERS = LANES<double>;  // filters that are transformed at once
+typedef Vec<double> Doubles;
+
 constexpr float A = 0.625f, B = 1.5f, A2 = A * A, B2 = B * B;
 
 // Input transform of a row or column of a tile.
@@ -41,8 +44,8 @@ inline void transform_output(const T* m, T* to) {
   to[3] = A * A2 * odd_a + B * B2 * odd_b + m[5];
 }
 
-// Weight transform of a row or column of a filter, in double precision.
-void transform_weights(const double* w, double* to) {
+// Weight transform of a row or column of filters, in double precision.
+void transform_weights(const Doubles* w, Doubles* to) {
   const double a = A, b = B, a2 = a * a, b2 = b * b;
   const double by_a = 1 / (2 * a2 * (a2 - b2)), by_b = 1 / (2 * b2 * (b2 - a2));
   to[0] = w[0] / (a2 * b2);
@@ -57,28 +60,28 @@ void transform_weights(const double* w, double* to) {
 // PAIR] [output channels][PAIR].
 template <class P>
 void pack(const saccade_winograd_conv2d& a, int64_t first) {
-  const int64_t in = padded_row<P>(std::min(RANGE, a.in - first));
+  const int64_t in = padded_row<P>(std::min(RANGE, a.in - first)), out = padded_columns(a.out);
 #pragma omp parallel for schedule(static)
-  for (int64_t k = 0; k < padded_columns(a.out); k++) {
-    const int64_t block = k / WIDTH;
-    const int64_t width = std::min<int64_t>(WIDTH, padded_columns(a.out) - block * WIDTH);
-    P* to = static_cast<P*>(a.packed) +
-            POSITIONS * (first * padded_columns(a.out) + block * in * WIDTH) + k % WIDTH * GROUP<P>;
+  for (int64_t k = 0; k < out; k += FILTERS) {
+    const int64_t block = k / WIDTH, width = std::min<int64_t>(WIDTH, out - block * WIDTH);
+    P* to = static_cast<P*>(a.packed) + POSITIONS * (first * out + block * in * WIDTH) +
+            k % WIDTH * GROUP<P>;
     for (int64_t c = 0; c < in; c++) {
-      double by_column[IN][3] = {}, all[POSITIONS] = {};
-      if (k < a.out && first + c < a.in) {
-        const float* w = a.weight + (k * a.in + first + c) * 9;
-        for (int j = 0; j < 3; j++) {
-          const double column[3] = {w[j], w[3 + j], w[6 + j]};
-          double transformed[IN];
-          transform_weights(column, transformed);
-          for (int i = 0; i < IN; i++) by_column[i][j] = transformed[i];
-        }
-        for (int i = 0; i < IN; i++) transform_weights(by_column[i], all + i * IN);
+      Doubles columns[3][3] = {}, by_row[3][IN], all[IN];
+      for (int64_t f = 0; first + c < a.in && f < std::min<int64_t>(FILTERS, a.out - k); f++) {
+        const float* w = a.weight + ((k + f) * a.in + first + c) * 9;
+        for (int i = 0; i < 9; i++) columns[i % 3][i / 3][f] = w[i];
       }
-      for (int64_t p = 0; p < POSITIONS; p++) {
-        narrow(static_cast<float>(all[p]),
-               to[(p * in + c / GROUP<P> * GROUP<P>)*width + c % GROUP<P>]);
+      for (int j = 0; j < 3; j++) transform_weights(columns[j], by_row[j]);
+      for (int i = 0; i < IN; i++) {
+        const Doubles row[3] = {by_row[0][i], by_row[1][i], by_row[2][i]};
+        transform_weights(row, all);
+        for (int j = 0; j < IN; j++) {
+          P* position = to + ((i * IN + j) * in + c / GROUP<P> * GROUP<P>)*width + c % GROUP<P>;
+          for (int f = 0; f < FILTERS; f++) {
+            narrow(static_cast<float>(all[j][f]), position[f * GROUP<P>]);
+          }
+        }
       }
     }
   }
