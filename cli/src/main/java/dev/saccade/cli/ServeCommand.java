@@ -41,7 +41,7 @@ final class ServeCommand extends BaseCommand {
     private static final int MEGAPIXEL = 1_000_000;
     private static final int MAX_MEGABYTES = ServerLimits.MAX_UPLOAD_BYTES / MEGABYTE;
     private static final int MAX_MEGAPIXELS = (int) (ImageInfo.MAX_PIXELS / MEGAPIXEL);
-    private static final int MAX_CONCURRENCY = 1000;
+    private static final int MAX_BATCH = 1000;
 
     /** Browsers send an origin without a path or trailing slash. */
     private static final Pattern ORIGIN = Pattern.compile("https?://[^/\\s]+");
@@ -75,22 +75,13 @@ final class ServeCommand extends BaseCommand {
     private List<String> origins = List.of();
 
     @Option(
-            names = "--concurrency",
-            paramLabel = "N",
-            defaultValue = "2",
-            description =
-                    "Set the number of batches computed in parallel. Default:"
-                            + " ${DEFAULT-VALUE}.")
-    private int concurrency;
-
-    @Option(
             names = "--max-batch",
             paramLabel = "N",
             defaultValue = "4",
             description =
                     "Set the maximum batch size of a detector; only waiting small images"
-                            + " are batched. With 1, responses equal the results of predict bit"
-                            + " for bit. Default: ${DEFAULT-VALUE}.")
+                            + " are batched. On GPUs, responses equal the results of predict bit"
+                            + " for bit only with 1. Default: ${DEFAULT-VALUE}.")
     private int maxBatch;
 
     @Option(
@@ -160,8 +151,7 @@ final class ServeCommand extends BaseCommand {
         Checks checks =
                 new Checks()
                         .inRange("--port", port, 0, 0xFFFF)
-                        .inRange("--concurrency", concurrency, 1, MAX_CONCURRENCY)
-                        .inRange("--max-batch", maxBatch, 1, MAX_CONCURRENCY)
+                        .inRange("--max-batch", maxBatch, 1, MAX_BATCH)
                         .inRange("--max-queue", queue, 1, ServerLimits.MAX_QUEUE)
                         .inRange("--max-upload", megabytes, 1, MAX_MEGABYTES)
                         .inRange("--max-pixels", megapixels, 1, MAX_MEGAPIXELS)
@@ -186,7 +176,6 @@ final class ServeCommand extends BaseCommand {
                 .name(run.name())
                 .host(host)
                 .port(port)
-                .concurrency(concurrency)
                 .maxBatch(maxBatch)
                 .origins(ImmutableSet.copyOf(origins))
                 .limits(

@@ -15,6 +15,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Sets;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
@@ -305,10 +306,12 @@ class PredictCommandTest {
         CommandResult ended = predict(good, longest, last);
         assertEquals(3, ended.code(), ended.err());
         assertTrue(ended.err().contains("bbb.jpg: cannot be written: "), ended.err());
-        assertEquals(Set.of("a.jpg", "predictions.json"), visible(out));
-        assertEquals(Set.of("a.jpg"), predicted());
+        // c.jpg may finish before the error.
+        Set<String> kept = predicted();
+        assertTrue(kept.contains("a.jpg"), kept.toString());
+        assertEquals(Sets.union(kept, Set.of("predictions.json")), visible(out));
         assertEquals(3, predict(longest).code());
-        assertEquals(Set.of("a.jpg"), predicted());
+        assertEquals(kept, predicted());
         assertEquals(0, predict(good).code());
     }
 

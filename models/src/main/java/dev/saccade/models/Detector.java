@@ -2,8 +2,6 @@ package dev.saccade.models;
 
 import ai.djl.Device;
 
-import com.google.common.collect.ImmutableList;
-
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
@@ -176,8 +174,8 @@ public final class Detector extends TrainedModel<Instances> {
     }
 
     /**
-     * Returns the objects in each image that reach the overall threshold. Images are predicted one
-     * by one, so results do not depend on other images.
+     * Returns the objects in each image that reach the overall threshold. Several images are
+     * predicted at the same time; results do not depend on other images.
      */
     public List<List<DetectedObject>> detect(List<ImageSource> images) {
         return detect(images, scoreThresholds.overall());
@@ -185,8 +183,6 @@ public final class Detector extends TrainedModel<Instances> {
 
     /** Returns the objects in each image with at least this score; see {@link #detect(List)}. */
     public List<List<DetectedObject>> detect(List<ImageSource> images, double minScore) {
-        return images.stream()
-                .map(image -> detect(image, minScore))
-                .collect(ImmutableList.toImmutableList());
+        return predictEach(images, image -> detect(image, minScore));
     }
 }

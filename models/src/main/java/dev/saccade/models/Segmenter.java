@@ -2,8 +2,6 @@ package dev.saccade.models;
 
 import ai.djl.Device;
 
-import com.google.common.collect.ImmutableList;
-
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
@@ -130,8 +128,8 @@ public final class Segmenter extends TrainedModel<LabelMap> {
         return new ClassMap(predict(image), classes());
     }
 
-    /** Returns the class of every pixel of each image; images are predicted one by one. */
+    /** Returns the class of every pixel of each image; predicts several at the same time. */
     public List<ClassMap> segment(List<ImageSource> images) {
-        return images.stream().map(this::segment).collect(ImmutableList.toImmutableList());
+        return predictEach(images, this::segment);
     }
 }

@@ -8,6 +8,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
 import com.google.common.base.Ascii;
+import com.google.common.collect.ImmutableList;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
@@ -16,8 +17,10 @@ import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Workers;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.Autocast;
+import dev.saccade.core.ops.PredictionStreams;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.TensorMemory;
 import dev.saccade.core.structures.ImageBatch;
@@ -34,8 +37,10 @@ import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Function;
@@ -206,9 +211,27 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
                 scratch -> shared.model.predictAugmented(image.to(scratch)), () -> sizes(image));
     }
 
+    /** Returns the number of images to predict at the same time for the highest throughput. */
+    public final int streams() {
+        return PredictionStreams.count(shared.manager.getDevice());
+    }
+
+    /** Predicts each image in one of the {@link #streams}; keeps the order. */
+    final <T> List<T> predictEach(
+            List<ImageSource> images, Function<? super ImageSource, ? extends T> prediction) {
+        List<Callable<T>> tasks = new ArrayList<>();
+        images.forEach(image -> tasks.add(() -> prediction.apply(image)));
+        ImmutableList.Builder<T> results = ImmutableList.builder();
+        try (Workers workers = new Workers("saccade-predict", streams())) {
+            workers.run(tasks, results::add);
+        }
+        return results.build();
+    }
+
     /**
      * Predicts images. If all can {@linkplain InferenceInput#sharedBatchSize share a batch}, they
-     * do, which is faster for small images but changes the rounding.
+     * do, which is faster for small images. On GPUs and without fused operators, this changes the
+     * rounding.
      */
     public final List<P> predict(List<InferenceInput> images) {
         List<Optional<Size>> sizes =
@@ -252,12 +275,16 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     final <T> T compute(Function<NDManager, T> prediction, Supplier<String> details) {
         shared.use.readLock().lock();
         try (NDManager scratch = newScratch()) {
+            Device device = shared.manager.getDevice();
             return OutOfMemory.PREDICTION.call(
                     () ->
-                            Autocast.call(
-                                    spec.precision(),
-                                    shared.manager.getDevice(),
-                                    () -> prediction.apply(scratch)),
+                            PredictionStreams.call(
+                                    device,
+                                    () ->
+                                            Autocast.call(
+                                                    spec.precision(),
+                                                    device,
+                                                    () -> prediction.apply(scratch))),
                     () -> details.get() + memory());
         } finally {
             shared.use.readLock().unlock();

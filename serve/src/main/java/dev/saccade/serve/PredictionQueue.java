@@ -1,5 +1,9 @@
 package dev.saccade.serve;
 
+import static java.math.RoundingMode.CEILING;
+
+import com.google.common.math.IntMath;
+
 import dev.saccade.core.Count;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
@@ -27,8 +31,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Decodes and predicts images; rejects requests when full. Batches small waiting images whose model
- * inputs have the same size, but never waits for a batch to fill.
+ * Decodes images and predicts them in the model's {@linkplain TrainedModel#streams streams};
+ * rejects requests when full. If more images wait than there are streams, batches small images
+ * whose model inputs have the same size. Never waits for a batch to fill.
  */
 final class PredictionQueue implements AutoCloseable {
 
@@ -66,26 +71,23 @@ final class PredictionQueue implements AutoCloseable {
     private final Semaphore decoded;
     private final Queue<Decoded> waiting = new ArrayDeque<>();
     private final int maxBatch;
+    private final int streams;
 
-    /** Creates a queue that computes {@code concurrency} batches in parallel. */
     PredictionQueue(
-            TrainedModel<?> model,
-            int concurrency,
-            int maxBatch,
-            ServerLimits limits,
-            ServerMetrics metrics) {
+            TrainedModel<?> model, int maxBatch, ServerLimits limits, ServerMetrics metrics) {
         this.model = model;
         this.limits = limits;
         this.metrics = metrics;
         reader = model.reader();
         int cores = Runtime.getRuntime().availableProcessors();
         readers = new Workers("serve-read", Math.min(cores, MAX_READERS));
-        predictors = new Workers("serve-predict", concurrency);
+        streams = model.streams();
+        predictors = new Workers("serve-predict", streams);
         queueSlots = new Semaphore(limits.queue());
         decodingPermits = 2 * permits(limits.pixels());
         decoding = new Semaphore(decodingPermits, /* fair= */ true);
         this.maxBatch = maxBatch;
-        decoded = new Semaphore(concurrency * (maxBatch + 1), /* fair= */ true);
+        decoded = new Semaphore(streams * (maxBatch + 1), /* fair= */ true);
         metrics.queue(() -> limits.queue() - queueSlots.availablePermits(), limits.queue());
     }
 
@@ -101,7 +103,7 @@ final class PredictionQueue implements AutoCloseable {
     List<CompletableFuture<Predicted>> submit(List<Upload> images, AtomicBoolean disconnected) {
         if (!queueSlots.tryAcquire(images.size())) {
             throw Problem.busy(
-                    metrics.secondsFor(limits.queue()),
+                    metrics.secondsFor(limits.queue() / streams),
                     "the queue is full (%s, at most %d); try again later",
                     Count.of(limits.queue() - queueSlots.availablePermits(), "image"),
                     limits.queue());
@@ -170,10 +172,11 @@ final class PredictionQueue implements AutoCloseable {
     private List<Decoded> nextBatch() {
         List<Decoded> batch = new ArrayList<>();
         synchronized (waiting) {
+            int size = Math.min(maxBatch, IntMath.divide(waiting.size(), streams, CEILING));
             Iterator<Decoded> each = waiting.iterator();
             while (each.hasNext()) {
                 Decoded image = each.next();
-                if (batch.isEmpty() || fits(batch, image)) {
+                if (batch.isEmpty() || (batch.size() < size && fits(batch, image))) {
                     batch.add(image);
                     each.remove();
                 }
@@ -182,10 +185,9 @@ final class PredictionQueue implements AutoCloseable {
         return batch;
     }
 
-    private boolean fits(List<Decoded> batch, Decoded image) {
+    private static boolean fits(List<Decoded> batch, Decoded image) {
         Optional<Size> size = image.input().sharedBatchSize();
-        return batch.size() < maxBatch
-                && size.isPresent()
+        return size.isPresent()
                 && (batch.size() + 1) * size.get().area() <= MAX_BATCH_PIXELS
                 && batch.get(0).input().sharedBatchSize().equals(size);
     }

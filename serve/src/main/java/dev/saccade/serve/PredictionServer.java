@@ -68,9 +68,7 @@ public final class PredictionServer implements AutoCloseable {
         metrics.connections(() -> connector.getConnectedEndPoints().size());
         metrics.requestsInFlight(tracker::count);
         ServerLimits limits = settings.limits;
-        queue =
-                new PredictionQueue(
-                        settings.model, settings.concurrency, settings.maxBatch(), limits, metrics);
+        queue = new PredictionQueue(settings.model, settings.maxBatch(), limits, metrics);
         ConnectionTimeout timeout =
                 new ConnectionTimeout(connector.getScheduler(), limits.timeout());
         connector.addBean(timeout);
@@ -105,14 +103,13 @@ public final class PredictionServer implements AutoCloseable {
 
     public static final class Settings {
 
-        private static final int MAX_CONCURRENCY = 1000;
+        private static final int MAX_BATCH = 1000;
 
         private final TrainedModel<?> model;
         private String name = "model";
         private double score;
         private String host = InetAddress.getLoopbackAddress().getHostAddress();
         private int port;
-        private int concurrency = 2;
         private int maxBatch = 4;
         private ServerLimits limits = ServerLimits.DEFAULT;
         private Set<String> origins = ImmutableSet.of();
@@ -150,15 +147,10 @@ public final class PredictionServer implements AutoCloseable {
             return this;
         }
 
-        /** Sets the number of batches computed in parallel; default: 2. */
-        public Settings concurrency(int value) {
-            concurrency = value;
-            return this;
-        }
-
         /**
-         * Sets the maximum batch size of a detector; default: 4. With 1, responses equal {@code
-         * Detector.detect} bit for bit. Segmenters always predict single images.
+         * Sets the maximum batch size of a detector; default: 4. Responses equal {@code
+         * Detector.detect} bit for bit, on GPUs and without fused operators only with 1. Segmenters
+         * always predict single images.
          */
         public Settings maxBatch(int value) {
             maxBatch = value;
@@ -200,8 +192,7 @@ public final class PredictionServer implements AutoCloseable {
                     new Checks()
                             .inRange("score", score, 0, 1)
                             .inRange("port", port, 0, 0xFFFF)
-                            .inRange("concurrency", concurrency, 1, MAX_CONCURRENCY)
-                            .inRange("max batch", maxBatch, 1, MAX_CONCURRENCY)
+                            .inRange("max batch", maxBatch, 1, MAX_BATCH)
                             .problems());
             problems.throwIfAny("server");
             PredictionServer started = new PredictionServer(this);

@@ -7,12 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.transforms.Tiles;
@@ -65,15 +67,9 @@ class ManyClientsTest {
 
     @Test
     void responsesAreIndependentOfOtherClients() throws Exception {
-        try (PredictionServer server = PredictionServer.of(detector).maxBatch(1).start()) {
-            ask(server, (expected, answer) -> assertEquals(expected, answer));
-        }
-    }
-
-    @Test
-    void batchedImagesDifferByRounding() throws Exception {
-        try (PredictionServer server = PredictionServer.of(detector).maxBatch(4).start()) {
-            ask(server, ManyClientsTest::assertClose);
+        assumeTrue(Kernels.status().loaded(), "fused operators are off");
+        try (PredictionServer server = PredictionServer.of(detector).start()) {
+            ask(server);
             String counted = Client.text(new Client(server).get("/metrics"));
             assertFalse(counted.contains("saccade_batch_size_bucket{le=\"1.0\"} 195\n"));
             assertTrue(counted.contains("saccade_batch_size_sum 195.0\n"), counted);
@@ -89,7 +85,7 @@ class ManyClientsTest {
         assertNotEquals(objects(detector.predict(image)), expected);
         Upload upload = new Upload("a.png", photo);
         try (PredictionQueue queue =
-                new PredictionQueue(tiled, 1, 4, ServerLimits.DEFAULT, new ServerMetrics())) {
+                new PredictionQueue(tiled, 4, ServerLimits.DEFAULT, new ServerMetrics())) {
             for (CompletableFuture<PredictionQueue.Predicted> result :
                     queue.submit(List.of(upload, upload), new AtomicBoolean())) {
                 assertEquals(expected, objects(result.get().prediction()));
@@ -101,31 +97,8 @@ class ManyClientsTest {
         return DetectedObject.of((Instances) prediction, detector.classes());
     }
 
-    private interface Comparison {
-        void of(JsonNode expected, JsonNode answer);
-    }
-
-    private static void assertClose(JsonNode expected, JsonNode answer) {
-        JsonNode alone = expected.at("/0/objects");
-        JsonNode together = answer.at("/0/objects");
-        assertEquals(alone.size(), together.size());
-        for (int i = 0; i < alone.size(); i++) {
-            assertEquals(alone.get(i).get("label"), together.get(i).get("label"));
-            assertEquals(
-                    alone.get(i).get("score").asDouble(),
-                    together.get(i).get("score").asDouble(),
-                    1e-5);
-            for (String edge : List.of("x", "y", "width", "height")) {
-                assertEquals(
-                        alone.get(i).get(edge).asDouble(),
-                        together.get(i).get(edge).asDouble(),
-                        1e-5 * 128);
-            }
-        }
-    }
-
     /** Predicts each image alone, then with many clients at once. */
-    private void ask(PredictionServer server, Comparison comparison) throws Exception {
+    private void ask(PredictionServer server) throws Exception {
         List<byte[]> photos = new ArrayList<>();
         List<JsonNode> alone = new ArrayList<>();
         for (int i = 0; i < IMAGES; i++) {
@@ -140,7 +113,7 @@ class ManyClientsTest {
                         Client client = new Client(server);
                         for (int i = first; i < first + IMAGES; i++) {
                             int n = i % IMAGES;
-                            comparison.of(alone.get(n), Client.seen(client.predict(photos.get(n))));
+                            assertEquals(alone.get(n), Client.seen(client.predict(photos.get(n))));
                         }
                         return null;
                     });
@@ -155,8 +128,7 @@ class ManyClientsTest {
         ServerLimits one = new ServerLimits(32 << 20, 64_000_000, 1, 512, Duration.ofSeconds(60));
         byte[] photo = ServedModels.image("png", 0);
         Upload upload = new Upload("a.png", photo);
-        try (PredictionQueue queue =
-                new PredictionQueue(detector, 1, 1, one, new ServerMetrics())) {
+        try (PredictionQueue queue = new PredictionQueue(detector, 1, one, new ServerMetrics())) {
             List<Upload> two = List.of(upload, upload);
             Problem.HttpException exception =
                     assertThrows(

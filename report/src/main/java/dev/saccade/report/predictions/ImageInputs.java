@@ -173,6 +173,13 @@ public record ImageInputs(
     }
 
     static ImageSource source(Path file) {
-        return isStandardInput(file) ? ImageSource.read("stdin", System.in) : ImageSource.of(file);
+        return isStandardInput(file)
+                ? ImageSource.read(sourceName(file), System.in)
+                : ImageSource.of(file);
+    }
+
+    /** Returns the name of the {@link #source} of a file. */
+    static String sourceName(Path file) {
+        return isStandardInput(file) ? "stdin" : file.toString();
     }
 }

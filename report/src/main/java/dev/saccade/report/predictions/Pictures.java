@@ -116,7 +116,10 @@ public final class Pictures {
         }
     }
 
-    /** Reserves a unique file name per image, so that several ranks can write into one folder. */
+    /**
+     * Reserves a unique file name per image, so that several threads and ranks can write into one
+     * folder, and names do not depend on the order of writing.
+     */
     public void reserve(Iterable<String> images) {
         images.forEach(image -> reserved.computeIfAbsent(image, this::unused));
     }
@@ -125,7 +128,7 @@ public final class Pictures {
         return reserved.containsKey(image) ? reserved.get(image) : unused(image);
     }
 
-    private String unused(String image) {
+    private synchronized String unused(String image) {
         String stem = MoreFiles.getNameWithoutExtension(Path.of(image));
         String name = stem;
         for (int i = 2; !taken.add(name); i++) {

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 
 import dev.saccade.core.OutputFolder;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Workers;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.datasets.image.ImageSource;
 
@@ -15,6 +16,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
@@ -36,7 +39,9 @@ public final class Predictions {
             Map<String, ImageWarnings.Images> warnings) {}
 
     /**
-     * Predicts images with at most {@code maxPixels} pixels; collects errors of unusable images.
+     * Predicts images with at most {@code maxPixels} pixels, several at the same time; collects
+     * errors of unusable images. Keeps the order of the images. After any other error, starts no
+     * further images, adds the finished ones and rethrows the error.
      */
     public void addAll(
             List<Path> images,
@@ -44,21 +49,55 @@ public final class Predictions {
             long maxPixels,
             BooleanSupplier stopped,
             LongConsumer progress) {
-        for (int i = 0; i < images.size() && !stopped.getAsBoolean(); i++) {
-            try {
-                add(ImageInputs.source(images.get(i)).maxPixels(maxPixels), writer);
-            } catch (SaccadeException e) {
-                if (e.kind() != SaccadeException.Kind.USER) {
-                    throw e;
-                }
-                faults.add(e.getMessage());
+        writer.pictures().reserve(images.stream().map(ImageInputs::sourceName).toList());
+        AtomicReference<RuntimeException> failure = new AtomicReference<>();
+        List<Callable<Predictions>> tasks = new ArrayList<>();
+        for (Path image : images) {
+            tasks.add(
+                    () -> {
+                        Predictions one = new Predictions();
+                        if (failure.get() == null && !stopped.getAsBoolean()) {
+                            try {
+                                one.addUsable(image, maxPixels, writer);
+                            } catch (RuntimeException e) {
+                                failure.compareAndSet(null, e);
+                            }
+                        }
+                        return one;
+                    });
+        }
+        try (Workers workers = new Workers("saccade-predict", writer.model().streams())) {
+            workers.run(
+                    tasks,
+                    one -> {
+                        addAll(new Content(one.entries, one.faults, one.warnings.images()));
+                        progress.accept(entries.size() + faults.size());
+                    });
+        }
+        if (failure.get() != null) {
+            throw failure.get();
+        }
+    }
+
+    private void addUsable(Path image, long maxPixels, PredictionWriter writer) {
+        try {
+            add(ImageInputs.source(image).maxPixels(maxPixels), writer);
+        } catch (SaccadeException e) {
+            if (e.kind() != SaccadeException.Kind.USER) {
+                throw e;
             }
-            progress.accept(i + 1);
+            faults.add(e.getMessage());
         }
     }
 
     public void add(ImageSource image, PredictionWriter writer) {
         entries.add(writer.write(warnings.of(image)));
+    }
+
+    private void addAll(Content content) {
+        entries.addAll(content.entries);
+        faults.addAll(content.faults);
+        warnings.addAll(content.warnings);
     }
 
     public List<JsonNode> entries() {
@@ -87,10 +126,7 @@ public final class Predictions {
         try {
             Content own = new Content(entries, faults, warnings.images());
             for (byte[] bytes : ranks.allGather(JSON.writeValueAsBytes(own))) {
-                Content content = JSON.readValue(bytes, Content.class);
-                all.entries.addAll(content.entries);
-                all.faults.addAll(content.faults);
-                all.warnings.addAll(content.warnings);
+                all.addAll(JSON.readValue(bytes, Content.class));
             }
         } catch (IOException e) {
             throw SaccadeException.internal(e, "predictions of a rank cannot be exchanged");
