@@ -160,6 +160,7 @@ final class FusedConv2d extends FusedLayer {
                 && tiles(y) >= (hasSmallProducts() ? MIN_QUANTIZED_TILES : MIN_TILES);
     }
 
+    /** Returns the number of tiles of an image; batches must not change the algorithm. */
     private static long tiles(Shape y) {
         return ((y.get(2) + TILE - 1) / TILE) * ((y.get(3) + TILE - 1) / TILE);
     }
@@ -167,7 +168,7 @@ final class FusedConv2d extends FusedLayer {
     /** Returns the number of multiplications of Winograd's algorithm, without its transforms. */
     private long winogradProducts(Shape y) {
         int inputTile = TILE + geometry.kernel() - 1;
-        return tiles(y) * inputTile * inputTile * geometry.in() * geometry.out();
+        return y.get(0) * tiles(y) * inputTile * inputTile * geometry.in() * geometry.out();
     }
 
     /** Returns whether an input can be convolved; otherwise, use the separate layers. */
