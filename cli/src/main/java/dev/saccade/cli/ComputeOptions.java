@@ -24,8 +24,8 @@ final class ComputeOptions {
             paramLabel = "DEVICE",
             description =
                     "Compute on auto (the first GPU, else the CPU), cpu, cuda, or"
-                            + " cuda:1 for the second GPU. Default: device in the config, else"
-                            + " auto.")
+                            + " cuda:1 for the second GPU. Default: auto for a trained model, else"
+                            + " device in the config.")
     private Optional<String> device = Optional.empty();
 
     @Option(
@@ -89,6 +89,9 @@ final class ComputeOptions {
 
     ConfigArguments addTo(ConfigArguments config) {
         overrides().forEach(config::override);
+        if (device.isEmpty() && config.checkpoint().isPresent()) {
+            config.override("device=" + Devices.AUTO);
+        }
         return config;
     }
 

@@ -65,6 +65,12 @@ public final class OutputFolder implements AutoCloseable {
             }
             String marker = ".saccade_" + writer;
             checkFree(folder.target, marker, overwrite);
+            if (!overwrite && Files.exists(folder.work.resolve(marker))) {
+                throw SaccadeException.user(
+                        "%s: the command that writes this folder was killed or is still running;"
+                                + " delete the folder if the command has ended",
+                        folder.work);
+            }
             checkFree(folder.work, marker, overwrite);
             delete(folder.work);
             Files.createDirectories(folder.work);

@@ -69,10 +69,12 @@ public final class SaccadeException extends RuntimeException {
     }
 
     private static boolean isDiskFull(Throwable cause) {
+        if (!(cause instanceof IOException)) {
+            return false;
+        }
         String reason = String.valueOf(cause.getMessage());
-        return cause instanceof IOException
-                && (reason.contains("No space left on device")
-                        || reason.contains("not enough space on the disk"));
+        return reason.contains("No space left on device")
+                || reason.contains("not enough space on the disk");
     }
 
     @FormatMethod

@@ -103,6 +103,7 @@ class OutputFolderTest {
         assertTrue(refusal(out, true).contains("out.unfinished: cannot be replaced"));
         assertTrue(Files.exists(left));
         Files.createFile(left.resolveSibling(MARKER));
+        assertTrue(refusal(out, false).contains("was killed or is still running"));
         write(out, "new");
         assertEquals(Set.of("source", "out"), names(folder));
     }

@@ -141,12 +141,12 @@ public final class Conv2d extends Quantizable<FusedConv2d> {
 
     private void fuse(Supplier<NDList> weights) {
         foldedWeights = weights;
-        fused = Optional.of(new FusedConv2d(geometry, isQuantized(), weights));
+        fused = Optional.of(new FusedConv2d(geometry, isQuantized(), isOutput(), weights));
     }
 
     @Override
     FusedConv2d quantizedCopy() {
-        return new FusedConv2d(geometry, true, foldedWeights);
+        return new FusedConv2d(geometry, true, isOutput(), foldedWeights);
     }
 
     /** {@inheritDoc} Output layers are only computed with bfloat16 products. */

@@ -80,6 +80,7 @@ final class FusedConv2d extends FusedLayer {
 
     private final Geometry geometry;
     private final boolean quantized;
+    private final boolean isOutput;
     private final Supplier<NDList> weights;
     private final Map<Call, Script> scripts = new ConcurrentHashMap<>();
 
@@ -100,11 +101,13 @@ final class FusedConv2d extends FusedLayer {
      * Creates a convolution.
      *
      * @param quantized whether to use products of 8 or 16 bits if the processor has them
+     * @param isOutput whether this is an output layer, which never uses products of 8 bits
      * @param weights returns float32 weight and bias
      */
-    FusedConv2d(Geometry geometry, boolean quantized, Supplier<NDList> weights) {
+    FusedConv2d(Geometry geometry, boolean quantized, boolean isOutput, Supplier<NDList> weights) {
         this.geometry = geometry;
         this.quantized = quantized;
+        this.isOutput = isOutput;
         this.weights = weights;
     }
 
@@ -139,7 +142,7 @@ final class FusedConv2d extends FusedLayer {
         if (!isDense(geometry)) {
             return Algorithm.ONEDNN;
         }
-        if (hasSmallProducts() && fitsInt8(geometry)) {
+        if (hasInt8Products()) {
             return Algorithm.DIRECT_INT8;
         }
         // oneDNN adds slowly.
@@ -155,9 +158,13 @@ final class FusedConv2d extends FusedLayer {
         return quantized && Quantization.isFast();
     }
 
+    private boolean hasInt8Products() {
+        return hasSmallProducts() && !isOutput && isDense(geometry) && fitsInt8(geometry);
+    }
+
     private boolean usesWinograd(Shape y) {
         return isWinograd(geometry)
-                && tiles(y) >= (hasSmallProducts() ? MIN_QUANTIZED_TILES : MIN_TILES);
+                && tiles(y) >= (hasInt8Products() ? MIN_QUANTIZED_TILES : MIN_TILES);
     }
 
     /** Returns the number of tiles of an image; batches must not change the algorithm. */

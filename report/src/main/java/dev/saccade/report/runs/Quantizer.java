@@ -33,6 +33,7 @@ import dev.saccade.train.data.DataReports;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -263,7 +264,8 @@ public final class Quantizer {
         }
         if (isSame(checkpoint, out)) {
             problems.add("out: is the original checkpoint; choose another file");
-        } else if (Files.isDirectory(out) || (Files.exists(out) && !settings.overwrite)) {
+        } else if (Files.isDirectory(out)
+                || (Files.exists(out, LinkOption.NOFOLLOW_LINKS) && !settings.overwrite)) {
             problems.add("out: %s already exists; choose another file, or set overwrite", out);
         }
         if (!Kernels.status().loaded()) {
