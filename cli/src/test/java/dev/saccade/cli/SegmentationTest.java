@@ -138,7 +138,8 @@ class SegmentationTest {
             CommandResult output = saccade("quantize", run, "--max-drop", "1", "--json");
             assertEquals(0, output.code(), output.err());
             JsonNode result = JSON.readTree(output.out());
-            assertTrue(result.path("after").path("mIoU").isNumber(), output.out());
+            JsonNode metrics = result.path("models").path("quantized").path("metrics");
+            assertTrue(metrics.path("mIoU").isNumber(), output.out());
             assertTrue(result.path("quantized_layers").size() > 5, output.out());
         }
     }
