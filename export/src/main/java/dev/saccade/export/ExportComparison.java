@@ -31,7 +31,7 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
                 Printable.format(
                         "%s, %s of the run: largest deviation %.1e, expected at most %.0e",
                         check.runtime(), Count.of(dataset.size(), "image"), largest, limit));
-        ours.print(theirs, check.runtime(), out);
+        ours.print("original", theirs, "exported", check.runtime(), out);
         ours.metrics()
                 .forEach(
                         (name, metric) ->

@@ -39,17 +39,27 @@ record ExportEvaluation(Dataset dataset, int workers, ProgressBar.Factory bars) 
      */
     record Result(Map<String, Double> metrics, double milliseconds) {
 
-        /** Prints the metrics and times of a model and its export. */
-        void print(Result exported, String runtime, PrintWriter out) {
+        /**
+         * Prints the metrics and times of a model and its export.
+         *
+         * @param name name of this model
+         * @param exportedName name of the export
+         */
+        void print(
+                String name,
+                Result exported,
+                String exportedName,
+                String runtime,
+                PrintWriter out) {
             List<String> names = List.copyOf(metrics.keySet());
             out.println(
                     new MetricTable(List.of("metric"), names.stream().map(List::of).toList())
-                            .withText("Saccade", names.stream().map(this::text))
-                            .withText("exported", names.stream().map(exported::text)));
+                            .withText(name, names.stream().map(this::text))
+                            .withText(exportedName, names.stream().map(exported::text)));
             out.println(
                     Printable.format(
-                            "milliseconds per image: %.0f in Saccade, %.0f in %s",
-                            milliseconds, exported.milliseconds, runtime));
+                            "milliseconds per image: %.0f (%s in Saccade), %.0f (%s in %s)",
+                            milliseconds, name, exported.milliseconds, exportedName, runtime));
         }
 
         private String text(String metric) {

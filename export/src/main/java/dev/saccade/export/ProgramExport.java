@@ -161,7 +161,7 @@ public record ProgramExport(
         try (ExportedModel exported = new ExportedModel(export.settings(), format.open(file))) {
             ExportEvaluation.Result before = evaluation.original(model);
             ExportEvaluation.Result after = evaluation.exported(model, exported);
-            before.print(after, exported.program().runtime(), out);
+            before.print("float32", after, "8-bit", exported.program().runtime(), out);
             settings.selection.requireSmallDrop(
                     checkpoint.toString(),
                     val.size(),

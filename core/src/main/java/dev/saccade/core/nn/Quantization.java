@@ -78,7 +78,8 @@ public final class Quantization {
     }
 
     /**
-     * Quantizes exactly these layers and fuses the model, which must be in inference mode.
+     * Quantizes exactly these layers and fuses the model, which must be in inference mode. Must not
+     * run during predictions. All models with the same modules are quantized.
      *
      * @throws SaccadeException of kind user, if a name is not one of {@link #layers} or is repeated
      */
