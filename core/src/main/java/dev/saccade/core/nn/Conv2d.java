@@ -153,7 +153,7 @@ public final class Conv2d extends Quantizable<FusedConv2d> {
     @Override
     boolean isQuantizable() {
         return FusedConv2d.isWinograd(geometry)
-                || (!isOutput() && FusedConv2d.isDense(geometry) && FusedConv2d.fitsInt8(geometry));
+                || (!isOutput() && FusedConv2d.supportsInt8(geometry));
     }
 
     @Override

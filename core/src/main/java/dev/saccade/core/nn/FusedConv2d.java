@@ -29,8 +29,9 @@ import java.util.stream.Stream;
  *
  * <p>3x3 convolutions with stride 1 use Winograd's algorithm, with a quarter of the
  * multiplications, unless the output is tiny. Their products are float32, also if the maps are
- * bfloat16, or bfloat16 if quantized. Others are computed directly in the current {@link Autocast}
- * precision if they add a residual, with 8-bit products if quantized, and otherwise by oneDNN.
+ * bfloat16, or bfloat16 if quantized; on the smallest maps, 8-bit if quantized. Others are computed
+ * directly in the current {@link Autocast} precision if they add a residual, with 8-bit products if
+ * quantized, and otherwise by oneDNN.
  */
 final class FusedConv2d extends FusedLayer {
 
@@ -120,10 +121,10 @@ final class FusedConv2d extends FusedLayer {
         return geometry.groups() == 1 && Math.min(geometry.in(), geometry.out()) >= MIN_CHANNELS;
     }
 
-    /** Returns whether the sum of 8-bit products of an output value fits into 32 bits. */
-    static boolean fitsInt8(Geometry geometry) {
+    /** Returns whether 8-bit products pay off and their sum fits into 32 bits. */
+    static boolean supportsInt8(Geometry geometry) {
         long area = (long) geometry.kernel() * geometry.kernel();
-        return area * geometry.in() <= MAX_INT8_PRODUCTS;
+        return isDense(geometry) && area * geometry.in() <= MAX_INT8_PRODUCTS;
     }
 
     /** Returns whether Winograd's algorithm is used. */
@@ -159,7 +160,7 @@ final class FusedConv2d extends FusedLayer {
     }
 
     private boolean hasInt8Products() {
-        return hasSmallProducts() && !isOutput && isDense(geometry) && fitsInt8(geometry);
+        return hasSmallProducts() && !isOutput && supportsInt8(geometry);
     }
 
     private boolean usesWinograd(Shape y) {

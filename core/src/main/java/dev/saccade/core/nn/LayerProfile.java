@@ -31,8 +31,8 @@ public final class LayerProfile {
      * @param type class of the layer
      * @param output shape of the first output
      * @param calls number of calls, such as one per feature level
-     * @param multiplyAdds computed in all calls; with Winograd's algorithm, fewer than those of a
-     *     direct convolution
+     * @param multiplyAdds total of all calls; Winograd's algorithm needs fewer than a direct
+     *     convolution
      * @param bytes size of inputs and outputs of all calls
      * @param format {@code NHWC}, {@code NCHW}, or {@code -} for other than four axes
      * @param precision data type of the first output

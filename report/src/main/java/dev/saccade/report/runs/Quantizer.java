@@ -177,7 +177,7 @@ public final class Quantizer {
         }
     }
 
-    /** Returns the precisions to compare: float32, bfloat16 and that of the run. */
+    /** Returns the precisions to compare: float32, bfloat16 and the precision of the run. */
     private static Set<Precision> precisions(ModelSpec spec) {
         return ImmutableSet.of(Precision.FLOAT32, Precision.BFLOAT16, spec.precision());
     }
