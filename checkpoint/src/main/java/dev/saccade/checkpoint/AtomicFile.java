@@ -57,8 +57,7 @@ public final class AtomicFile {
             throw SaccadeException.user(
                     "%s: folder %s does not exist; create it", file, target.getParent());
         }
-        Path temporary =
-                target.resolveSibling(temporaryPrefix(target) + UUID.randomUUID() + ".tmp");
+        Path temporary = temporary(target);
         try {
             try (FileChannel channel =
                     FileChannel.open(
@@ -91,6 +90,25 @@ public final class AtomicFile {
         }
     }
 
+    /**
+     * Checks that a file can be written later, by creating and deleting a temporary file next to
+     * it.
+     *
+     * @throws SaccadeException if the folder is missing or not writable
+     */
+    public static void requireWritable(Path file) {
+        Path target = file.toAbsolutePath();
+        try {
+            Files.delete(Files.createFile(temporary(target)));
+        } catch (IOException e) {
+            throw SaccadeException.io(
+                    e,
+                    "%s: folder %s is not writable; choose another folder",
+                    file,
+                    target.getParent());
+        }
+    }
+
     /** Deletes temporary files of killed processes; no process may be writing to the folder. */
     public static void removeTemporaryFiles(Path folder) {
         removeTemporaryFiles(folder, "");
@@ -120,6 +138,10 @@ public final class AtomicFile {
         return name.startsWith(prefix)
                 && TEMPORARY.matcher(name).matches()
                 && (prefix.isEmpty() || name.length() == prefix.length() + SUFFIX_LENGTH);
+    }
+
+    private static Path temporary(Path target) {
+        return target.resolveSibling(temporaryPrefix(target) + UUID.randomUUID() + ".tmp");
     }
 
     private static String temporaryPrefix(Path target) {

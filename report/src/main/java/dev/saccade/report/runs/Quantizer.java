@@ -109,16 +109,20 @@ public final class Quantizer {
     }
 
     /**
-     * Quantizes a checkpoint and writes it to {@code out} atomically. The weights stay float32.
+     * Quantizes a checkpoint and writes it to {@code out} atomically. The weights stay float32. If
+     * {@code out} is a symbolic link, writes to its target.
      *
      * @throws SaccadeException of kind user, if the processor lacks instructions, a setting or the
      *     data is unsuitable, or a metric drops too much. In this case, nothing is written
+     * @throws SaccadeException if the folder is not writable; checked before any other work
      */
     public QuantizedModel write(Path checkpoint, Path out) {
         Checkpoint stored = Checkpoints.open(checkpoint);
         ModelSpec spec = ModelSpec.fromMetadata(stored.metadata(), checkpoint.toString());
         requireUsable(checkpoint, spec, out);
-        AtomicFile.removeTemporaryFilesOf(out);
+        Path file = followLinks(out);
+        AtomicFile.requireWritable(file);
+        AtomicFile.removeTemporaryFilesOf(file);
         Dataset val = DataReports.validationSet(config);
         Dataset train = DataReports.trainingSet(config, "quantization");
         DatasetSubset sample = DatasetSubset.spread(train, settings.images);
@@ -172,7 +176,7 @@ public final class Quantizer {
                             variants(models, results, checkpoint, layers, val),
                             layers,
                             Maps.filterKeys(errors, name -> !layers.contains(name)));
-            save(stored, spec.withPrecision(PRECISION).withQuantizedLayers(layers), out);
+            save(stored, spec.withPrecision(PRECISION).withQuantizedLayers(layers), file);
             return result;
         }
     }
@@ -267,6 +271,8 @@ public final class Quantizer {
         } else if (Files.isDirectory(out)
                 || (Files.exists(out, LinkOption.NOFOLLOW_LINKS) && !settings.overwrite)) {
             problems.add("out: %s already exists; choose another file, or set overwrite", out);
+        } else if (Files.isSymbolicLink(out) && !Files.exists(out)) {
+            problems.add("out: %s links to a missing file; delete the link", out);
         }
         if (!Kernels.status().loaded()) {
             problems.add(
@@ -278,6 +284,14 @@ public final class Quantizer {
                             + " another machine");
         }
         problems.throwIfAny(checkpoint.toString());
+    }
+
+    private static Path followLinks(Path file) {
+        try {
+            return Files.exists(file) ? file.toRealPath() : file;
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
+        }
     }
 
     private static boolean isSame(Path checkpoint, Path out) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ai.djl.Device;
@@ -198,6 +199,41 @@ class QuantizerTest {
         assertTrue(Files.exists(out));
         assertFalse(Files.exists(left));
         assertTrue(result.floatLayers().isEmpty());
+    }
+
+    @Test
+    void followsLinks() throws IOException {
+        Path file = Files.writeString(folder.resolve("target.safetensors"), "old");
+        Path link = Files.createSymbolicLink(out, file);
+        new Quantizer(config(1, 200), new Quantizer.Settings(1, 1, true), NO_BARS)
+                .write(checkpoint, link);
+        assertTrue(Files.isSymbolicLink(link));
+        assertFalse(Checkpoints.open(file).tensors().isEmpty());
+    }
+
+    @Test
+    void rejectsLinksToMissingFiles() throws IOException {
+        Path link = Files.createSymbolicLink(out, folder.resolve("missing.safetensors"));
+        Quantizer quantizer =
+                new Quantizer(config(1, 200), new Quantizer.Settings(1, 1, true), NO_BARS);
+        SaccadeException rejected =
+                assertThrows(SaccadeException.class, () -> quantizer.write(checkpoint, link));
+        assertTrue(rejected.getMessage().contains("missing file"), rejected.getMessage());
+    }
+
+    @Test
+    void requiresAWritableFolderBeforeAnyWork() throws IOException {
+        Path unwritable = Path.of("/proc/self/b.safetensors");
+        assumeTrue(Files.isDirectory(unwritable.getParent()));
+        Quantizer quantizer =
+                new Quantizer(
+                        config(1, 200),
+                        settings(1, 1),
+                        NO_BARS,
+                        (model, dataset, task) -> fail("evaluated"));
+        SaccadeException rejected =
+                assertThrows(SaccadeException.class, () -> quantizer.write(checkpoint, unwritable));
+        assertTrue(rejected.getMessage().contains("not writable"), rejected.getMessage());
     }
 
     @Test
