@@ -33,11 +33,14 @@ public record LayerTimes(
     private static final double MIN_FRACTION = 0.001;
 
     private static final String NOTE =
-            "Winograd convolutions (3x3, stride 1) need a quarter of the products of direct ones;"
-                    + " rates count only these."
+            "Rates count the products of the algorithm: a Winograd convolution (3x3, stride 1) has"
+                    + " a quarter of the products of a direct one."
                     + System.lineSeparator()
-                    + "Layers can exceed 100 % if their products are bfloat16 or 8-bit, or if their"
-                    + " maps fit into the cache.";
+                    + "Layers can exceed 100 %: int8 and bfloat16 products are faster than float32,"
+                    + " and the cache is faster than memory."
+                    + System.lineSeparator()
+                    + "If other processes are running, the measured peak is too low, and all"
+                    + " percentages are too high.";
 
     private static final String COLUMNS = "%-46s %-17s %-18s %5s %9s %6s %16s %7s %-6s %s%n";
 

@@ -92,6 +92,10 @@ final class FusedConv2d extends FusedLayer {
 
     private record Call(Algorithm algorithm, Precision precision, boolean adds, boolean relu) {
 
+        private int products() {
+            return algorithm == Algorithm.ONEDNN ? type(precision) : algorithm.products;
+        }
+
         private Weights weights() {
             return new Weights(
                     algorithm, algorithm == Algorithm.ONEDNN ? precision : Precision.FLOAT32);
@@ -224,6 +228,7 @@ final class FusedConv2d extends FusedLayer {
                         precision,
                         residual.isPresent(),
                         relu);
+        LayerProfile.setProducts(name(call.products()));
         Script script = scripts.computeIfAbsent(call, this::script);
         NDList arrays = packed(call.weights(), () -> pack(call.weights()));
         Stream<NDArray> inputs = Streams.concat(Stream.of(x), arrays.stream(), residual.stream());

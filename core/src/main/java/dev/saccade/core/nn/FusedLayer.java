@@ -33,6 +33,11 @@ abstract class FusedLayer implements AutoCloseable {
         return precision == Precision.BFLOAT16 ? BFLOAT16 : FLOAT32;
     }
 
+    /** Returns the name of a data type of products, as in {@link LayerProfile.Entry#precision}. */
+    static String name(int type) {
+        return type == INT8 ? "int8" : type == BFLOAT16 ? "bfloat16" : "float32";
+    }
+
     /** Returns packed arrays; {@code pack} runs at the first call with this key. */
     synchronized NDList packed(Object key, Supplier<NDList> pack) {
         return packed.computeIfAbsent(key, each -> permanent(pack));

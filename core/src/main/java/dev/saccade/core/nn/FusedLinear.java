@@ -37,6 +37,7 @@ final class FusedLinear extends FusedLayer {
     NDArray apply(NDArray x, boolean gelu) {
         int type = type(Autocast.precision(x.getDevice()));
         NDList arrays = packed(INT8, this::pack);
+        LayerProfile.setProducts(name(INT8));
         return Functional.countedLinear(
                 x,
                 layer.weight(),

@@ -3,6 +3,7 @@ package dev.saccade.core.nn;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 
+import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Longs;
 
@@ -35,7 +36,8 @@ public final class LayerProfile {
      *     convolution
      * @param bytes size of inputs and outputs of all calls
      * @param format {@code NHWC}, {@code NCHW}, or {@code -} for other than four axes
-     * @param precision data type of the first output
+     * @param precision data type of the products, such as {@code int8}; of layers without fused
+     *     products, data type of the first output. {@code a+b} if it depends on the call
      */
     public record Entry(
             String path,
@@ -58,13 +60,16 @@ public final class LayerProfile {
                     multiplyAdds + other.multiplyAdds,
                     bytes + other.bytes,
                     format,
-                    precision);
+                    Splitter.on('+').splitToList(precision).contains(other.precision)
+                            ? precision
+                            : precision + "+" + other.precision);
         }
     }
 
     private final Map<String, Entry> entries = new LinkedHashMap<>();
     private double nestedSeconds;
     private long nestedMultiplyAdds;
+    private String products;
 
     private LayerProfile() {}
 
@@ -87,11 +92,21 @@ public final class LayerProfile {
         return profile == null ? forward.get() : profile.measure(layer, x, forward);
     }
 
+    /** Sets the data type of the products of the current layer while this thread profiles. */
+    static void setProducts(String dataType) {
+        LayerProfile profile = CURRENT.get();
+        if (profile != null) {
+            profile.products = dataType;
+        }
+    }
+
     private NDArray measure(Module layer, NDArray x, Supplier<NDArray> forward) {
         double outerSeconds = nestedSeconds;
         long outerMultiplyAdds = nestedMultiplyAdds;
+        String outerProducts = products;
         nestedSeconds = 0;
         nestedMultiplyAdds = 0;
+        products = null;
         long countBefore = MultiplyAdds.measured();
         long start = System.nanoTime();
         NDArray y = forward.get();
@@ -107,8 +122,9 @@ public final class LayerProfile {
                         multiplyAdds - nestedMultiplyAdds,
                         bytes(x) + bytes(y),
                         format(y),
-                        precision(y));
+                        products == null ? precision(y) : products);
         entries.merge(entry.path + " " + entry.type, entry, Entry::plus);
+        products = outerProducts;
         nestedSeconds = outerSeconds + seconds;
         nestedMultiplyAdds = outerMultiplyAdds + multiplyAdds;
         return y;

@@ -58,6 +58,30 @@ class LayerProfileTest {
     }
 
     @Test
+    void joinsThePrecisionsOfCalls() {
+        assumeTrue(Quantization.isFast(), "the processor lacks the products");
+        WeightInit random = WeightInit.uniform(1);
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            Sequential root = new Sequential();
+            root.append("a", ConvModule.relu(new Geometry(16, 32, 3).padding(1), random));
+            root.initialize(manager, 0);
+            root.train(false);
+            Quantization.apply(root, List.of("a.conv"));
+            NDArray large = manager.zeros(new Shape(1, 16, 64, 64));
+            NDArray small = manager.zeros(new Shape(1, 16, 4, 4));
+            List<LayerProfile.Entry> entries =
+                    LayerProfile.of(
+                            () -> {
+                                root.apply(large);
+                                root.apply(small);
+                                root.apply(large);
+                            });
+            assertEquals("bfloat16+int8", entries.get(0).precision());
+            assertEquals("float32", entries.get(1).precision());
+        }
+    }
+
+    @Test
     void countsTheMultiplicationsOfWinogradConvolutions() {
         assumeTrue(Kernels.status().loaded(), "the portable operators do not use Winograd");
         WeightInit random = WeightInit.uniform(1);

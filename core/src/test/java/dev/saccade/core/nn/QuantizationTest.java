@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import static java.util.stream.Collectors.toMap;
+
 import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
@@ -91,6 +93,14 @@ class QuantizationTest {
             assertEquals(layers, List.copyOf(errors.keySet()));
             errors.forEach((layer, error) -> assertTrue(error > 1e-4 && error < 0.03, layer));
             Quantization.apply(model, layers);
+            Map<String, String> products =
+                    LayerProfile.of(() -> model.apply(x)).stream()
+                            .collect(
+                                    toMap(LayerProfile.Entry::path, LayerProfile.Entry::precision));
+            assertEquals("int8", products.get("mlp.fc1"));
+            assertEquals("int8", products.get("mlp.fc2"));
+            assertEquals("float32", products.get("mlp"));
+            assertEquals("float32", products.get("narrow"));
             for (Precision precision : List.of(Precision.FLOAT32, Precision.BFLOAT16)) {
                 NDArray found =
                         NoGrad.call(
