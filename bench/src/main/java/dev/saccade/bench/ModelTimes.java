@@ -34,12 +34,12 @@ public record ModelTimes(
         String device,
         Precision precision,
         Map<String, Timing> times,
-        @JsonProperty("host_reads") int hostReads,
-        @JsonProperty("host_writes") int hostWrites,
+        int hostReads,
+        int hostWrites,
         @JsonProperty("host_reads_by") Map<String, Integer> readBy,
         @JsonProperty("host_writes_by") Map<String, Integer> writtenBy,
-        long peakMemoryMiB,
-        @JsonProperty("largest_batch") LargestBatch largestBatch) {
+        @JsonProperty("peak_memory_mib") long peakMemoryMiB,
+        LargestBatch largestBatch) {
 
     @Override
     public String toString() {

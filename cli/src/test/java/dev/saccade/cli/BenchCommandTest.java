@@ -34,6 +34,7 @@ class BenchCommandTest {
         JsonNode json = new ObjectMapper().readTree(output.out());
         assertEquals(size, json.get("input").asText(), output.out());
         assertEquals(classes, json.get("classes").asInt(), output.out());
+        assertTrue(json.get("peak_memory_mib").asInt() > 0, output.out());
     }
 
     @Test

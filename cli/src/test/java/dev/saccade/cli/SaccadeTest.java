@@ -347,10 +347,10 @@ class SaccadeTest {
         args.addAll(List.of("--set", "model.backbone={type: pvt, variant: tiny}"));
         args.addAll(List.of("--set", "model.neck.out_channels=8", "--classes", "1"));
         JsonNode info = new ObjectMapper().readTree(saccade(args.toArray()).out());
-        assertEquals(12_714_752, info.path("parametersByPart").path("backbone").asLong());
+        assertEquals(12_714_752, info.path("parameters_by_part").path("backbone").asLong());
         assertEquals("stride 8: [1, 8, 12, 16]", info.path("features").path(0).asText());
-        assertTrue(info.path("multiplyAdds").asLong() > 0);
-        assertTrue(info.path("countedObjects").isEmpty());
+        assertTrue(info.path("multiply_adds").asLong() > 0);
+        assertTrue(info.path("counted_objects").isEmpty());
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.saccade.cli.terminal;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.SerializationFeature;
 
 import dev.saccade.core.SaccadeException;
@@ -18,6 +19,7 @@ public final class JsonOption {
     private static final ObjectMapper MAPPER =
             new ObjectMapper()
                     .enable(SerializationFeature.INDENT_OUTPUT)
+                    .setPropertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
                     .addMixIn(ObjectStatistics.class, CountsBesideOthers.class);
 
     /** Mix-in that writes object counts next to image counts, without nesting. */

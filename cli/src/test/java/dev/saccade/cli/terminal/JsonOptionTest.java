@@ -28,14 +28,14 @@ class JsonOptionTest {
         assertEquals(
                 List.of(
                         "images",
-                        "imagesWithoutBoxes",
+                        "images_without_boxes",
                         "boxes",
                         "crowds",
                         "usable",
                         "trained",
-                        "maxObjects",
-                        "boxesPerClass",
-                        "boxesPerSize"),
+                        "max_objects",
+                        "boxes_per_class",
+                        "boxes_per_size"),
                 ImmutableList.copyOf(
                         new ObjectMapper().readTree(JsonOption.text(held)).fieldNames()));
     }
