@@ -260,13 +260,20 @@ final class WeightMatch {
     private NDArray read(String name, NDManager manager) {
         NDArray values = tensors.get(name).array(manager);
         try (NDArray sum = values.sum()) {
-            // The sum is non-finite only if a value is; finite weights are too small to
-            // overflow.
-            if (!Float.isFinite(sum.getFloat())) {
+            // A finite sum, which is fast to compute, has no NaN or infinite summands. Sums of
+            // very large weights overflow.
+            if (!Float.isFinite(sum.getFloat()) && !isFinite(values)) {
                 notFinite.add(name);
             }
         }
         return values;
+    }
+
+    private static boolean isFinite(NDArray values) {
+        try (NDArray magnitudes = values.abs();
+                NDArray largest = magnitudes.max()) {
+            return Float.isFinite(largest.getFloat());
+        }
     }
 
     void throwIfUnusable() {

@@ -1,5 +1,6 @@
 package dev.saccade.checkpoint.weights;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -125,6 +126,22 @@ class RejectedWeightsTest {
                 with("backbone.layer1.0.bn1.running_var", half(0x3c00, 0x7c00, 0, 0)),
                 "NaN or infinite",
                 "backbone.layer1.0.bn1.running_var");
+    }
+
+    @Test
+    void acceptsLargeFiniteWeights() {
+        Checkpoint checkpoint =
+                with("neck.fpn_convs.3.conv.bias", Tensor.of(new Shape(4), 3e38f, 3e38f, 1, 2));
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            Module detector = Modules.detector();
+            Weights.restore(checkpoint, detector, manager);
+            assertArrayEquals(
+                    new float[] {3e38f, 3e38f, 1, 2},
+                    detector.namedParameters()
+                            .get("neck.fpn_convs.3.conv.bias")
+                            .getArray()
+                            .toFloatArray());
+        }
     }
 
     private static Tensor half(int... bits) {
