@@ -14,13 +14,15 @@ import dev.saccade.datasets.loader.InferenceReader;
 import dev.saccade.models.TrainedModel;
 
 import java.math.RoundingMode;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
- * Runs models on a data set for an {@link Evaluator}, with background loading and evaluation.
- * Images are split among ranks; the metrics equal those of a single process bit for bit.
+ * Runs models on a data set for an {@link Evaluator}, with background loading and evaluation. A
+ * single process on the CPU predicts several images at the same time. With several ranks, images
+ * are split among ranks. In both cases, the metrics equal those of one image at a time bit for bit.
  */
 public final class DatasetInference {
 
@@ -57,7 +59,39 @@ public final class DatasetInference {
     /** Runs a trained model; {@code progress} receives the number of images predicted so far. */
     public <P> void run(TrainedModel<P> model, Evaluator<P> evaluator, IntConsumer progress) {
         requireClasses(model);
-        run(model.reader(), model::predict, evaluator, progress);
+        if (ranks.worldSize() > 1 || model.device().isGpu()) {
+            run(model.reader(), model::predict, evaluator, progress);
+        } else {
+            evaluator.reset();
+            runStreams(model, evaluator, progress);
+        }
+    }
+
+    /** Predicts and evaluates an image per {@linkplain TrainedModel#streams stream}. */
+    private <P> void runStreams(
+            TrainedModel<P> model, Evaluator<P> evaluator, IntConsumer progress) {
+        AtomicInteger done = new AtomicInteger();
+        try (DataLoader<InferenceInput> loader = loader(model.reader());
+                DataLoader<InferenceInput>.Epoch images = loader.epoch(0);
+                Workers streams = new Workers("saccade-eval", model.streams())) {
+            for (int i = 0; i < size(); i++) {
+                int index = i;
+                InferenceInput image = images.next();
+                streams.start(
+                        () -> {
+                            evaluator.process(index, predict(model::predict, image));
+                            done.incrementAndGet();
+                        });
+                progress.accept(done.get());
+            }
+            streams.finish();
+            progress.accept(done.get());
+        }
+    }
+
+    private DataLoader<InferenceInput> loader(InferenceReader reader) {
+        int first = first(ranks.rank());
+        return DataLoader.testing(dataset, IntStream.range(first, first + size()), reader, workers);
     }
 
     /**
@@ -91,13 +125,12 @@ public final class DatasetInference {
             Evaluator<P> evaluator,
             IntConsumer progress) {
         int first = first(ranks.rank());
-        IntStream own = IntStream.range(first, first + size());
-        try (DataLoader<InferenceInput> loader = DataLoader.testing(dataset, own, reader, workers);
+        try (DataLoader<InferenceInput> loader = loader(reader);
                 DataLoader<InferenceInput>.Epoch images = loader.epoch(0);
                 Workers evaluationWorkers = new Workers("saccade-eval", workers)) {
             for (int i = 0; i < size(); i++) {
                 int index = first + i;
-                P predicted = predict(model, images);
+                P predicted = predict(model, images.next());
                 evaluationWorkers.start(() -> evaluator.process(index, predicted));
                 progress.accept(i + 1);
             }
@@ -115,9 +148,8 @@ public final class DatasetInference {
         }
     }
 
-    private static <P> P predict(
-            Function<InferenceInput, P> model, DataLoader<InferenceInput>.Epoch images) {
-        try (InferenceInput image = images.next()) {
+    private static <P> P predict(Function<InferenceInput, P> model, InferenceInput image) {
+        try (image) {
             return model.apply(image);
         }
     }

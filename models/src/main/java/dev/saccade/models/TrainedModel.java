@@ -211,9 +211,14 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
                 scratch -> shared.model.predictAugmented(image.to(scratch)), () -> sizes(image));
     }
 
+    /** Returns the device of the weights. */
+    public final Device device() {
+        return shared.manager.getDevice();
+    }
+
     /** Returns the number of images to predict at the same time for the highest throughput. */
     public final int streams() {
-        return PredictionStreams.count(shared.manager.getDevice());
+        return PredictionStreams.count(device());
     }
 
     /** Predicts each image in one of the {@link #streams}; keeps the order. */
