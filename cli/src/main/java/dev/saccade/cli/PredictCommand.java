@@ -10,6 +10,7 @@ import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.core.nn.Quantization;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.Detector;
@@ -203,6 +204,7 @@ final class PredictCommand extends BaseCommand {
                             : 0;
             files.ifPresent(OutputFolder::finish);
             report(summary, found.videos().isEmpty() ? "image" : "frame");
+            reportQuantization(model);
             if (!score.isSet()) {
                 model.match(Optional::of, segmenter -> Optional.<Detector>empty())
                         .ifPresent(this::reportScore);
@@ -331,6 +333,17 @@ final class PredictCommand extends BaseCommand {
             err.println("saccade: stopped; the finished predictions were kept");
         }
         summary.note().ifPresent(note -> err.println("note: " + note));
+    }
+
+    private void reportQuantization(TrainedModel<?> model) {
+        int layers = model.spec().quantizedLayers().size();
+        if (layers > 0) {
+            printMessage(
+                    "quantized model: %s",
+                    Quantization.isFast() && !model.device().isGpu()
+                            ? Count.of(layers, "layer") + " with 8-bit or bfloat16 products"
+                            : "not faster here; it needs a CPU with AVX-512 VNNI and AVX-512 BF16");
+        }
     }
 
     private void reportScore(Detector detector) {

@@ -125,7 +125,12 @@ final class ServeCommand extends BaseCommand {
         try (TrainedModel<?> model = tta.load(checkpoint, compute);
                 PredictionServer server = settings(model).start()) {
             PrintWriter out = out();
-            out.printf(Locale.ROOT, "serving %s at %s%n", run.name(), server.uri());
+            out.printf(
+                    Locale.ROOT,
+                    "serving %s%s at %s%n",
+                    run.name(),
+                    model.spec().quantizedLayers().isEmpty() ? "" : " (quantized)",
+                    server.uri());
             out.flush();
             if (!isLoopback()) {
                 err().println(

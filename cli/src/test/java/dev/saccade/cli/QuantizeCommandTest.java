@@ -73,6 +73,7 @@ class QuantizeCommandTest {
             Path photo = tiny.photo(folder.resolve("photo.jpg"));
             CommandResult found = saccade("predict", file, photo, "--out", folder.resolve("out"));
             assertEquals(0, found.code(), found.err());
+            assertTrue(found.err().contains("quantized model: "), found.err());
             CommandResult evaluated = saccade("eval", file, "--json");
             assertEquals(0, evaluated.code(), evaluated.err());
             assertEquals(

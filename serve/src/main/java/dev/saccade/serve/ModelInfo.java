@@ -21,6 +21,7 @@ record ModelInfo(
         String head,
         List<ClassInfo> classes,
         String precision,
+        boolean quantized,
         String version,
         double defaultScore,
         int maxUploadBytes,
@@ -48,6 +49,7 @@ record ModelInfo(
                                                 Text.format("#%06x", colors.get(label))))
                         .collect(ImmutableList.toImmutableList()),
                 spec.precision().name().toLowerCase(Locale.ROOT),
+                !spec.quantizedLayers().isEmpty(),
                 Version.saccade(),
                 score,
                 limits.uploadBytes(),
