@@ -24,6 +24,9 @@ final class DetectionOperators {
                     Graph.ROI_ALIGN,
                     op -> List.of(roiAlign(op)));
 
+    /** Regions with a shorter side are empty after rounding. */
+    private static final float MIN_SIDE = 1e-3f;
+
     private DetectionOperators() {}
 
     private static List<String> top(Operator op) {
@@ -105,7 +108,7 @@ final class DetectionOperators {
         List<String> maps = op.tensors(0);
         List<Argument> scales = op.items(3);
         List<Long> size = op.integers(4);
-        String rois = op.tensor(1);
+        String rois = op.integer(5) == 0 && op.flag(6) ? withoutEmpty(op) : op.tensor(1);
         String channels = op.size(maps.get(0), 1, 2);
         String window = op.ints(size.get(0), size.get(1));
         String shape = op.concat(List.of(op.size(rois, 0, 1), channels, window), 0);
@@ -118,7 +121,7 @@ final class DetectionOperators {
             String image =
                     op.cast(op.gather(members, op.index(0), 1), DataType.FLOAT, DataType.INT64);
             String boxes = op.slice(members, 1, op.ints(1), op.ints(5), 1);
-            double scale = ((Number) ((Argument.Literal) scales.get(l)).value()).doubleValue();
+            double scale = scale(scales.get(l));
             String part =
                     op.add(
                             "RoiAlign",
@@ -134,5 +137,32 @@ final class DetectionOperators {
             pooled = op.add("ScatterND", pooled, rows, op.cast(part, DataType.FLOAT, op.type()));
         }
         return pooled;
+    }
+
+    private static double scale(Argument scale) {
+        return ((Number) ((Argument.Literal) scale).value()).doubleValue();
+    }
+
+    /**
+     * Moves empty regions, such as padding, to a region of one cell outside the maps. Both give 0,
+     * but OpenVINO returns NaN for empty regions.
+     */
+    private static String withoutEmpty(Operator op) {
+        String rois = op.tensor(1);
+        String starts = op.slice(rois, 1, op.ints(1), op.ints(3), 1);
+        String ends = op.slice(rois, 1, op.ints(3), op.ints(5), 1);
+        String sides = op.add("Sub", ends, starts);
+        String shorter = op.graph().reduce("ReduceMin", sides, List.of(1L), true);
+        String hasArea = op.add("Greater", shorter, op.scalarOf(MIN_SIDE, DataType.FLOAT));
+        double cell = op.items(3).stream().mapToDouble(each -> 1 / scale(each)).max().orElseThrow();
+        String image = op.slice(rois, 1, op.ints(0), op.ints(1), 1);
+        String from = op.scalarOf(-4 * cell, DataType.FLOAT);
+        String to = op.scalarOf(-3 * cell, DataType.FLOAT);
+        return op.concat(
+                List.of(
+                        image,
+                        op.add("Where", hasArea, starts, from),
+                        op.add("Where", hasArea, ends, to)),
+                1);
     }
 }
