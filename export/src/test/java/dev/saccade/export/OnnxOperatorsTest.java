@@ -1,5 +1,6 @@
 package dev.saccade.export;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -10,9 +11,20 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.onnx.proto.OnnxMl.ModelProto;
 import ai.onnx.proto.OnnxMl.NodeProto;
+import ai.onnx.proto.OnnxMl.TensorProto;
 
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.structures.Size;
+import dev.saccade.export.Graph.Argument;
+import dev.saccade.export.Graph.Argument.Literal;
+import dev.saccade.export.Graph.Argument.TensorRef;
+import dev.saccade.export.Graph.Node;
+import dev.saccade.export.Graph.Value;
+import dev.saccade.export.Graph.Weight;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -22,6 +34,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Checks that other runtimes and their quantizers can process the operators of ONNX files. */
@@ -105,5 +119,81 @@ class OnnxOperatorsTest {
             }
         }
         assertTrue(outside > 0);
+    }
+
+    @Test
+    void weightsOfLinearLayersAreConstants() throws IOException {
+        Value x = Value.of(0, "Float", new Shape(5, 3));
+        Value weight = Value.of(1, "Float", new Shape(4, 3));
+        Value first = Value.of(2, "Float", new Shape(5, 4));
+        Value product = Value.of(3, "Float", new Shape(5, 3));
+        Value last = Value.of(4, "Float", new Shape(5, 4));
+        float[] values = manager.randomUniform(-1, 1, new Shape(12)).toFloatArray();
+        // A matrix product also uses the weight.
+        Graph graph =
+                new Graph(
+                        ImmutableList.of(x),
+                        ImmutableMap.of(
+                                weight,
+                                new Weight("layer.weight", Tensor.of(new Shape(4, 3), values))),
+                        ImmutableList.of(
+                                linear(x, weight, first),
+                                node("aten::matmul", product, ref(first), ref(weight)),
+                                linear(product, weight, last)),
+                        ImmutableList.of(first, last));
+        Path file = folder.resolve("model.onnx");
+        ExportFormat.ONNX.write(graph, List.of("x"), List.of("y0", "y1"), 17, file);
+        ModelProto model = read(file);
+        assertEquals(
+                List.of("layer_weight"),
+                model.getGraph().getInitializerList().stream().map(TensorProto::getName).toList());
+        assertEquals(
+                2,
+                nodes(model, "MatMul")
+                        .filter(node -> node.getInput(1).equals("layer_weight"))
+                        .count());
+        NDArray input = manager.randomUniform(-1, 1, new Shape(5, 3));
+        NDList expected = GraphScript.run(graph, List.of(input), manager);
+        NDList got = run(model, input);
+        for (int i = 0; i < 2; i++) {
+            assertArrayEquals(expected.get(i).toFloatArray(), got.get(i).toFloatArray(), 1e-6f);
+        }
+    }
+
+    @Test
+    void transformersHaveNoTransposedWeights() throws IOException {
+        assumeTrue(Kernels.status().loaded());
+        ModelExport export =
+                ModelExport.of(TinyModel.of(TinyModel.SWIN, "null", TinyModel.UPERNET, manager))
+                        .size(new Size(64, 64))
+                        .record();
+        Path file = folder.resolve("model.onnx");
+        export.write(ExportFormat.ONNX, file);
+        ModelProto model = read(file);
+        Set<String> weights =
+                model.getGraph().getInitializerList().stream()
+                        .map(TensorProto::getName)
+                        .collect(Collectors.toSet());
+        assertEquals(
+                0,
+                nodes(model, "Transpose")
+                        .filter(node -> weights.contains(node.getInput(0)))
+                        .count());
+    }
+
+    private static Node linear(Value x, Value weight, Value result) {
+        return node("aten::linear", result, ref(x), ref(weight), new Literal(null));
+    }
+
+    private static Node node(String operator, Value result, Argument... arguments) {
+        return new Node(
+                operator,
+                ImmutableList.copyOf(arguments),
+                ImmutableMap.of(),
+                ImmutableList.of(result));
+    }
+
+    private static Argument ref(Value value) {
+        return new TensorRef(value);
     }
 }

@@ -67,7 +67,11 @@ final class LayerOperators {
     }
 
     private static String linear(Operator op) {
-        String product = op.add("MatMul", op.tensor(0), op.swapAxes(op.tensor(1), 2, 0, 1));
+        String matrix =
+                op.writer()
+                        .transposed(op.node().value(1))
+                        .orElseGet(() -> op.swapAxes(op.tensor(1), 2, 0, 1));
+        String product = op.add("MatMul", op.tensor(0), matrix);
         return op.optional(2).map(bias -> op.add("Add", product, bias)).orElse(product);
     }
 

@@ -71,6 +71,10 @@ final class OnnxGraph {
         return List.copyOf(node.getOutputList());
     }
 
+    String transpose(String tensor, List<Long> order) {
+        return add("Transpose", List.of(tensor), attribute("perm", order));
+    }
+
     /** Adds output {@code name} with the given value. */
     void name(String value, String name) {
         graph.addNode(

@@ -1,5 +1,6 @@
 package dev.saccade.export.onnx;
 
+import ai.djl.ndarray.types.Shape;
 import ai.onnx.proto.OnnxMl.GraphProto;
 import ai.onnx.proto.OnnxMl.ModelProto;
 import ai.onnx.proto.OnnxMl.OperatorSetIdProto;
@@ -21,6 +22,10 @@ import dev.saccade.export.Graph.Value;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** Converts a graph of libtorch operators to ONNX. */
 public final class OnnxWriter {
@@ -44,13 +49,37 @@ public final class OnnxWriter {
                     .put("prim::ListUnpack", op -> op.tensors(0))
                     .buildOrThrow();
 
-    /** ONNX names: one per tensor, one per element of a list of tensors. */
+    private final GraphProto.Builder proto = GraphProto.newBuilder().setName("model");
+
+    /**
+     * ONNX names: one per tensor, one per element of a list of tensors. Weights are added on first
+     * use.
+     */
     private final Map<Value, List<String>> names = new HashMap<>();
 
-    private final Graph source;
+    /**
+     * Weights of linear layers. They are stored transposed, as quantizers support only constant
+     * inputs of matrix products.
+     */
+    private final Set<Value> matrices;
 
-    private OnnxWriter(Graph source) {
+    /** ONNX names of transposed matrices. */
+    private final Map<Value, String> transposed = new HashMap<>();
+
+    private final Graph source;
+    private final OnnxGraph graph;
+    private final Map<Value, String> weightNames;
+
+    private OnnxWriter(Graph source, int opset) {
         this.source = source;
+        graph = new OnnxGraph(proto, opset);
+        weightNames = source.weightNames();
+        matrices =
+                source.nodes().stream()
+                        .filter(node -> node.name().equals("aten::linear"))
+                        .map(node -> node.value(1))
+                        .filter(source.weights()::containsKey)
+                        .collect(Collectors.toSet());
     }
 
     private static Map<String, Operator.ListConverter> lists(
@@ -74,20 +103,14 @@ public final class OnnxWriter {
     public static ModelProto write(
             Graph graph, List<String> inputs, List<String> outputs, int opset) {
         require(graph);
-        return new OnnxWriter(graph).model(inputs, outputs, opset);
+        return new OnnxWriter(graph, opset).model(inputs, outputs, opset);
     }
 
     private ModelProto model(List<String> inputs, List<String> outputs, int opset) {
-        GraphProto.Builder proto = GraphProto.newBuilder().setName("model");
-        OnnxGraph graph = new OnnxGraph(proto, opset);
         for (int i = 0; i < inputs.size(); i++) {
             Value input = source.inputs().get(i);
             names.put(input, List.of(inputs.get(i)));
             proto.addInput(info(inputs.get(i), input));
-        }
-        for (Map.Entry<Value, String> weight : source.weightNames().entrySet()) {
-            Tensor tensor = source.weights().get(weight.getKey()).tensor();
-            names.put(weight.getKey(), List.of(graph.weight(weight.getValue(), tensor)));
         }
         for (Node node : source.nodes()) {
             List<String> results =
@@ -115,11 +138,44 @@ public final class OnnxWriter {
     }
 
     String name(Value value) {
-        return names.get(value).get(0);
+        return list(value).get(0);
     }
 
     List<String> list(Value value) {
-        return names.get(value);
+        return names.computeIfAbsent(value, weight -> List.of(weight(weight)));
+    }
+
+    private String weight(Value weight) {
+        return matrices.contains(weight)
+                ? graph.transpose(transposed(weight).orElseThrow(), List.of(1L, 0L))
+                : graph.weight(weightNames.get(weight), tensor(weight));
+    }
+
+    private Tensor tensor(Value weight) {
+        return source.weights().get(weight).tensor();
+    }
+
+    /** Returns the name of the transposed matrix of a linear layer if the matrix is a weight. */
+    Optional<String> transposed(Value matrix) {
+        return matrices.contains(matrix)
+                ? Optional.of(
+                        transposed.computeIfAbsent(
+                                matrix,
+                                weight ->
+                                        graph.weight(
+                                                weightNames.get(weight),
+                                                transposed(tensor(weight)))))
+                : Optional.empty();
+    }
+
+    private static Tensor transposed(Tensor matrix) {
+        int rows = Math.toIntExact(matrix.shape().get(0));
+        int columns = Math.toIntExact(matrix.shape().get(1));
+        int[] places =
+                IntStream.range(0, rows * columns)
+                        .map(i -> i % rows * columns + i / rows)
+                        .toArray();
+        return matrix.gather(new Shape(columns, rows), places);
     }
 
     /** Returns the length of a list of tensors, known from the operator that unpacks the list. */

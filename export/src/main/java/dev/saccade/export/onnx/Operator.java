@@ -70,7 +70,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
     }
 
     String transpose(String tensor, List<Long> order) {
-        return add("Transpose", List.of(tensor), attribute("perm", order));
+        return graph.transpose(tensor, order);
     }
 
     String swapAxes(String tensor, int axes, int a, int b) {
