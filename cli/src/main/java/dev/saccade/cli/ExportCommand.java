@@ -4,6 +4,7 @@ import com.google.common.base.Ascii;
 
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.cli.terminal.Progress;
+import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
@@ -149,12 +150,17 @@ final class ExportCommand extends BaseCommand {
         Path checkpoint = run.checkpoint();
         Path folder = out.orElseGet(() -> Path.of("exports", run.stem() + "-" + format));
         requireNew(folder);
+        int code = StopSignal.runDiscarding(() -> write(checkpoint, folder, computed));
+        printMessage("%s: exported as %s", folder, format);
+        return code;
+    }
+
+    private int write(Path checkpoint, Path folder, Precision computed) {
         switch (format) {
             case DJL_SERVING -> ServingFolder.write(checkpoint, folder);
             case SAFETENSORS -> WeightsExport.write(checkpoint, folder, computed);
             default -> program(computed, checkpoint).write(checkpoint, folder);
         }
-        printMessage("%s: exported as %s", folder, format);
         return 0;
     }
 

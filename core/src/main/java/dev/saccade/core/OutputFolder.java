@@ -11,12 +11,17 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Collection;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * An output folder that gets its name only when it is complete. Files are written to {@code
  * NAME.unfinished}, which is renamed at the end.
  */
 public final class OutputFolder implements AutoCloseable {
+
+    /** Unfinished folders that this process created. */
+    private static final Set<OutputFolder> UNFINISHED = ConcurrentHashMap.newKeySet();
 
     private final Path target;
     private final Path work;
@@ -73,6 +78,7 @@ public final class OutputFolder implements AutoCloseable {
             }
             checkFree(folder.work, marker, overwrite);
             delete(folder.work);
+            UNFINISHED.add(folder);
             Files.createDirectories(folder.work);
             Files.createFile(folder.work.resolve(marker));
             return folder;
@@ -193,6 +199,7 @@ public final class OutputFolder implements AutoCloseable {
     /** Moves the files to their final place and deletes the previous content. */
     public void finish() {
         isFinished = true;
+        UNFINISHED.remove(this);
         try {
             Path old = Files.createTempDirectory(target.getParent(), target.getFileName() + ".old");
             if (Files.exists(target)) {
@@ -206,10 +213,16 @@ public final class OutputFolder implements AutoCloseable {
         }
     }
 
+    /** Deletes all unfinished folders of this process, which must end afterwards. */
+    public static void discardUnfinished() {
+        UNFINISHED.forEach(OutputFolder::close);
+    }
+
     /** Deletes the files unless the folder was {@linkplain #finish() finished}. */
     @Override
     public void close() {
         if (!isFinished) {
+            UNFINISHED.remove(this);
             try {
                 delete(work);
             } catch (IOException e) {

@@ -19,14 +19,19 @@ public final class ExportCheck implements AutoCloseable {
 
     private final ModelExport export;
     private final ExportFormat format;
+    private final Path folder;
     private final ExportedModel model;
     private final ExportedProgram maps;
 
-    /** Opens an exported model, written by {@link ModelExport#write}. */
+    /**
+     * Opens an exported model, written by {@link ModelExport#write}. Temporary files are written to
+     * its folder.
+     */
     public ExportCheck(ModelExport export, ExportFormat format, Path file) {
         this.export = export;
         this.format = format;
-        maps = export.open(format, export.maps());
+        folder = file.toAbsolutePath().getParent();
+        maps = export.open(format, export.maps(), folder);
         model = new ExportedModel(export.settings(), format.open(file));
     }
 
@@ -75,7 +80,8 @@ public final class ExportCheck implements AutoCloseable {
             }
         }
         if (largest > limit) {
-            String layer = new LayerSearch(export, format).find(inputs, limit).orElse("not found");
+            String layer =
+                    new LayerSearch(export, format, folder).find(inputs, limit).orElse("not found");
             throw SaccadeException.user(
                     "%s: the export deviates by %.1e from the model, expected at most"
                             + " %.1e; first in layer: %s",

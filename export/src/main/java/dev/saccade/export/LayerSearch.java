@@ -9,6 +9,7 @@ import dev.saccade.core.Text;
 import dev.saccade.export.Graph.Node;
 import dev.saccade.export.Graph.Value;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -21,7 +22,7 @@ import java.util.Set;
  * Finds the first operator whose result deviates from the original. Records the model at the size
  * of the given images and compares the results of all operators before top-k and NMS, 40 at a time.
  */
-record LayerSearch(ModelExport export, ExportFormat format) {
+record LayerSearch(ModelExport export, ExportFormat format, Path folder) {
 
     private static final Set<String> COMPARED = Set.of("Float", "Half", "BFloat16");
     private static final Set<String> SELECTING = Set.of("aten::topk", Graph.NMS);
@@ -61,7 +62,7 @@ record LayerSearch(ModelExport export, ExportFormat format) {
     private List<Double> deviations(List<Value> compared, Graph rerecorded, NDList inputs) {
         List<Double> deviations = new ArrayList<>();
         try (NDManager manager = inputs.get(0).getManager().newSubManager();
-                ExportedProgram program = export.open(format, compared)) {
+                ExportedProgram program = export.open(format, compared, folder)) {
             NDList expected = GraphScript.run(rerecorded.withOutputs(compared), inputs, manager);
             expected.attach(manager);
             NDList got = program.run(inputs);

@@ -235,11 +235,15 @@ public final class ModelExport {
         write(format, results(), outputs, file);
     }
 
-    /** Exports the model with outputs {@code values} to a temporary file, and opens the file. */
-    ExportedProgram open(ExportFormat format, List<Value> values) {
+    /**
+     * Exports the model with outputs {@code values} to a temporary file, and opens the file.
+     *
+     * @param folder folder of the temporary file
+     */
+    ExportedProgram open(ExportFormat format, List<Value> values, Path folder) {
         List<String> names = IntStream.range(0, values.size()).mapToObj(i -> "map_" + i).toList();
         try {
-            Path file = Files.createTempFile("saccade", format.suffix());
+            Path file = Files.createTempFile(folder, "saccade", format.suffix());
             try {
                 write(format, values, names, file);
                 return format.open(file);
@@ -247,7 +251,7 @@ public final class ModelExport {
                 Files.deleteIfExists(file);
             }
         } catch (IOException e) {
-            throw SaccadeException.io(e, "temporary file: cannot be written: %s", e.getMessage());
+            throw SaccadeException.io(e, "%s: cannot be written: %s", folder, e.getMessage());
         }
     }
 

@@ -147,7 +147,7 @@ public record ProgramExport(
         List<String> layers = new ArrayList<>(Quantization.int8Layers(model.model()));
         layers.retainAll(model.spec().quantizedLayers());
         QuantizedExport.Result quantized =
-                new QuantizedExport(export, model, sample, workers, bars)
+                new QuantizedExport(export, model, sample, file.getParent(), workers, bars)
                         .quantize(Set.copyOf(layers), settings.selection);
         quantized.export().write(format, file);
         out.println(

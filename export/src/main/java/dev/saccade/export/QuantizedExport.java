@@ -14,6 +14,7 @@ import dev.saccade.eval.LayerSelection;
 import dev.saccade.export.Graph.Value;
 import dev.saccade.models.TrainedModel;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -28,11 +29,13 @@ import java.util.function.ObjIntConsumer;
  *
  * @param export recorded float32 model
  * @param images training images
+ * @param folder folder of temporary files
  */
 record QuantizedExport(
         ModelExport export,
         TrainedModel<?> model,
         Dataset images,
+        Path folder,
         int workers,
         ProgressBar.Factory bars) {
 
@@ -90,7 +93,7 @@ record QuantizedExport(
         try (ExportedModel exported =
                 new ExportedModel(
                         export.settings(),
-                        quantized.open(ExportFormat.ONNX, quantized.results()))) {
+                        quantized.open(ExportFormat.ONNX, quantized.results(), folder))) {
             return evaluation.exported(model, exported).metrics();
         }
     }
@@ -146,7 +149,8 @@ record QuantizedExport(
         InferenceReader reader = new InferenceReader(List.of(model.spec().transforms()));
         try (ExportedModel program =
                         new ExportedModel(
-                                export.settings(), computed.open(ExportFormat.ONNX, values));
+                                export.settings(),
+                                computed.open(ExportFormat.ONNX, values, folder));
                 ProgressBar progress = bars.open(task, images.size(), " images")) {
             for (int i = 0; i < images.size(); i++) {
                 try (InferenceInput input = reader.read(images, i)) {

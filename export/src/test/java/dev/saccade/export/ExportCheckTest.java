@@ -32,8 +32,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Compares exported models with the originals. */
 class ExportCheckTest {
@@ -91,6 +94,20 @@ class ExportCheckTest {
                 }
             }
         }
+    }
+
+    @Test
+    void temporaryFilesAreNextToTheModel() throws IOException {
+        ofOneSize.open(ExportFormat.ONNX, ofOneSize.results(), folder).close();
+        try (Stream<Path> files = Files.list(folder)) {
+            assertEquals(0, files.count());
+        }
+        Path missing = folder.resolve("missing");
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> ofOneSize.open(ExportFormat.ONNX, ofOneSize.results(), missing));
+        assertTrue(e.getMessage().startsWith(missing + ": cannot be written"), e.getMessage());
     }
 
     private static void assertIsNear(double deviation) {

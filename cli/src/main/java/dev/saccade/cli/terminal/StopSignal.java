@@ -1,5 +1,7 @@
 package dev.saccade.cli.terminal;
 
+import dev.saccade.core.OutputFolder;
+
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -17,6 +19,20 @@ public final class StopSignal {
      */
     public static <T> T runHalting(Supplier<T> work) {
         return run(work, () -> Runtime.getRuntime().halt(INTERRUPTED));
+    }
+
+    /**
+     * Runs work and returns its result. On a signal, deletes unfinished output folders and lets the
+     * process end.
+     */
+    public static <T> T runDiscarding(Supplier<T> work) {
+        Thread hook = new Thread(OutputFolder::discardUnfinished, "stop-signal");
+        Runtime.getRuntime().addShutdownHook(hook);
+        try {
+            return work.get();
+        } finally {
+            remove(hook);
+        }
     }
 
     /**

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.core.OutputFolder;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -12,6 +14,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -33,6 +36,25 @@ class StopSignalTest {
 
         public static void main(String[] args) {
             StopSignal.runHalting(() -> work(Path.of(args[0]), new CountDownLatch(1)));
+        }
+    }
+
+    /** Works in an output folder until the process ends. */
+    public static final class Discarding {
+
+        private Discarding() {}
+
+        public static void main(String[] args) {
+            Path folder = Path.of(args[0]);
+            StopSignal.runDiscarding(
+                    () -> {
+                        try (OutputFolder out =
+                                OutputFolder.create(
+                                        folder.resolve("out"), "test", false, List.of())) {
+                            out.write("part", new byte[1]);
+                            return work(folder, new CountDownLatch(1));
+                        }
+                    });
         }
     }
 
@@ -64,6 +86,12 @@ class StopSignalTest {
     void terminatedProcessHalts() throws IOException, InterruptedException {
         assertEquals(130, terminate(Halting.class));
         assertFalse(Files.exists(folder.resolve("ended")));
+    }
+
+    @Test
+    void terminatedProcessDeletesUnfinishedFolders() throws IOException, InterruptedException {
+        assertEquals(143, terminate(Discarding.class));
+        assertFalse(Files.exists(folder.resolve("out.unfinished")));
     }
 
     /** Terminates a program that has begun to work; returns its exit code. */
