@@ -11,6 +11,7 @@ import dev.saccade.core.nn.Precision;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.djl.ServingFolder;
 import dev.saccade.eval.LayerSelection;
+import dev.saccade.eval.RecordedMetric;
 import dev.saccade.export.ExportFormat;
 import dev.saccade.export.ProgramExport;
 import dev.saccade.export.WeightsExport;
@@ -165,7 +166,12 @@ final class ExportCommand extends BaseCommand {
     }
 
     private ProgramExport program(Precision computed, Path checkpoint) {
-        boolean calibrates = format == Format.ONNX && isQuantized(checkpoint);
+        Map<String, String> metadata = Checkpoints.open(checkpoint).metadata();
+        boolean calibrates =
+                format == Format.ONNX
+                        && !ModelSpec.fromMetadata(metadata, checkpoint.toString())
+                                .quantizedLayers()
+                                .isEmpty();
         if (calibrates) {
             requireCalibration(computed, checkpoint);
         } else if (isGiven("--max-drop")) {
@@ -187,22 +193,18 @@ final class ExportCommand extends BaseCommand {
                                 val ->
                                         new ProgramExport.Images(
                                                 val, calibrates ? val.size() : compared)),
-                config.filter(run -> calibrates).map(this::calibration),
+                config.filter(run -> calibrates).map(run -> calibration(run, metadata)),
                 config.map(run -> run.data().workers()).orElse(1),
                 Progress::new,
                 out());
     }
 
-    private static boolean isQuantized(Path checkpoint) {
-        Map<String, String> metadata = Checkpoints.open(checkpoint).metadata();
-        return !ModelSpec.fromMetadata(metadata, checkpoint.toString()).quantizedLayers().isEmpty();
-    }
-
-    private ProgramExport.Calibration calibration(RunConfig config) {
+    private ProgramExport.Calibration calibration(RunConfig config, Map<String, String> metadata) {
         Dataset train = DataReports.trainingSet(config, "calibration");
         return new ProgramExport.Calibration(
                 new ProgramExport.Images(train, images.orElse(LayerSelection.IMAGES)),
-                new LayerSelection(maxDrop));
+                new LayerSelection(maxDrop),
+                RecordedMetric.of(config.monitor(), metadata));
     }
 
     private void requireCalibration(Precision computed, Path checkpoint) {

@@ -3,7 +3,6 @@ package dev.saccade.cli;
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.cli.terminal.StopSignal;
-import dev.saccade.core.Count;
 import dev.saccade.eval.LayerSelection;
 import dev.saccade.report.runs.QuantizedModel;
 import dev.saccade.report.runs.Quantizer;
@@ -74,11 +73,7 @@ final class QuantizeCommand extends BaseCommand {
         QuantizedModel result =
                 StopSignal.runHalting(
                         () -> quantizer.write(run.checkpoint(), out.orElseGet(run::quantizedFile)));
-        if (result.trainingImages() < images) {
-            printMessage(
-                    "note: the training set has only %s, fewer than --images %d",
-                    Count.of(result.trainingImages(), "image"), images);
-        }
+        result.notes().forEach(note -> printMessage("%s", note));
         if (json.isSet()) {
             json.print(spec, result.json());
         } else {

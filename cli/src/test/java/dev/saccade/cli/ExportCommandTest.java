@@ -21,6 +21,7 @@ import dev.saccade.core.nn.Precision;
 import dev.saccade.core.nn.Quantization;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.eval.LayerSelection;
+import dev.saccade.eval.RecordedMetric;
 import dev.saccade.export.ExportFormat;
 import dev.saccade.export.ProgramExport;
 import dev.saccade.models.ModelSpec;
@@ -153,13 +154,18 @@ class ExportCommandTest {
         assertFalse(Files.exists(out));
     }
 
-    /** Writes a checkpoint of which all layers are quantized, and the config of its run. */
-    private Path quantized() throws IOException {
+    /**
+     * Writes a checkpoint of which all layers are quantized, and the config of its run.
+     *
+     * @param recorded best metric of the run
+     */
+    private Path quantized(double recorded) throws IOException {
         Path best = tiny.run().resolve("checkpoints").resolve("best.safetensors");
         Files.copy(tiny.run().resolve("config.yaml"), folder.resolve("config.yaml"));
         Checkpoint stored = Checkpoints.open(best);
         ModelSpec spec = ModelSpec.fromMetadata(stored.metadata(), best.toString());
         Map<String, String> metadata = new HashMap<>(stored.metadata());
+        metadata.put("run.best", Double.toString(recorded));
         try (TrainedModel<?> model = TrainedModel.load(best, Device.cpu())) {
             List<String> layers = Quantization.layers(model.model());
             metadata.putAll(spec.withQuantizedLayers(layers).toMetadata());
@@ -176,13 +182,20 @@ class ExportCommandTest {
                 saccade("export", tiny.run(), "--format", "onnx", "--images=0", "--out", floats);
         assertEquals(0, original.code(), original.err());
         Path out = folder.resolve("out");
-        List<Object> args = List.of("export", quantized(), "--format", "onnx", "--out", out);
-        CommandResult output = saccade(with(args, "--max-drop", 1, "--images", 2));
+        List<Object> args = List.of("export", quantized(9), "--format", "onnx", "--out", out);
+        CommandResult output = saccade(with(args, "--max-drop", 1, "--images", 9));
         assertEquals(0, output.code(), output.err());
         assertTrue(
-                output.out().matches("(?s).*quantized: .* in 8 bits, .* 2 training images.*"),
+                output.out().matches("(?s).*quantized: .* in 8 bits, .* 8 training images.*"),
                 output.out());
         assertTrue(output.out().matches("(?s).*\nAP +0\\S+ +0\\S+\n.*"), output.out());
+        for (String note :
+                List.of(
+                        "note: found only 8 suitable training images, fewer than the requested 9",
+                        "on the training images, but the best of its run is 9.0000",
+                        "on the validation images, but the best of its run is 9.0000")) {
+            assertTrue(output.out().contains(note), output.out());
+        }
         long bytes = Files.size(out.resolve("model.onnx"));
         assertTrue(bytes < 0.8 * Files.size(floats.resolve("model.onnx")), bytes + " bytes");
         JsonNode json = new ObjectMapper().readTree(out.resolve("model.json").toFile());
@@ -191,7 +204,7 @@ class ExportCommandTest {
 
     @Test
     void largeDropsRejectAQuantizedExport() throws IOException {
-        Path checkpoint = quantized();
+        Path checkpoint = quantized(0);
         RunConfig config = RunConfig.load(folder.resolve("config.yaml"));
         ProgramExport.Images training =
                 new ProgramExport.Images(DataReports.trainingSet(config, "test"), 2);
@@ -205,7 +218,10 @@ class ExportCommandTest {
                         Optional.of(training),
                         // No metric improves by 1.
                         Optional.of(
-                                new ProgramExport.Calibration(training, new LayerSelection(-1))),
+                                new ProgramExport.Calibration(
+                                        training,
+                                        new LayerSelection(-1),
+                                        RecordedMetric.of("AP", Map.of()))),
                         1,
                         Progress::new,
                         new PrintWriter(Writer.nullWriter()));
@@ -220,7 +236,7 @@ class ExportCommandTest {
 
     @Test
     void quantizedExportsNeedImagesOfARun() throws IOException {
-        Path checkpoint = quantized();
+        Path checkpoint = quantized(0);
         Files.delete(folder.resolve("config.yaml"));
         CommandResult output =
                 saccade(

@@ -55,7 +55,7 @@ class QuantizeCommandTest {
         CommandResult output = quantize(file, "--json");
         try {
             assertEquals(0, output.code(), output.err());
-            assertTrue(output.err().contains("the training set has only 8 images"), output.err());
+            assertTrue(output.err().contains("only 8 suitable training images"), output.err());
             JsonNode json = new ObjectMapper().readTree(output.out());
             assertEquals(8, json.get("training_images").asInt());
             assertEquals("bfloat16", json.get("precision").asText());

@@ -3,6 +3,7 @@ package dev.saccade.eval;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Maps;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -43,6 +45,16 @@ public record LayerSelection(double maxDrop) {
         if (!(maxDrop >= 0 && maxDrop <= 1)) {
             problems.add("max-drop: got %s, expected a number from 0 to 1", maxDrop);
         }
+    }
+
+    /** Returns a note if there are fewer training images than requested. */
+    public static Optional<String> note(int images, int requested) {
+        return images < requested
+                ? Optional.of(
+                        Text.format(
+                                "note: found only %s, fewer than the requested %d",
+                                Count.of(images, "suitable training image"), requested))
+                : Optional.empty();
     }
 
     /** Returns the metrics that must not drop. */

@@ -19,6 +19,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetSubset;
 import dev.saccade.eval.LayerSelection;
+import dev.saccade.eval.RecordedMetric;
 import dev.saccade.models.Model;
 import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.TrainedModel;
@@ -61,8 +62,9 @@ public record ProgramExport(
      *
      * @param training {@code count} training images, spread over the data set
      * @param selection limit for the metrics on training images and then on {@code images}
+     * @param recorded metric of the run
      */
-    public record Calibration(Images training, LayerSelection selection) {}
+    public record Calibration(Images training, LayerSelection selection, RecordedMetric recorded) {}
 
     /** Sizes of random images, including sizes that were not recorded. */
     private static final List<Size> SIZES =
@@ -157,11 +159,14 @@ public record ProgramExport(
                         quantized.layers().size(),
                         quantized.candidates(),
                         Count.of(sample.size(), "training image")));
+        printNote(LayerSelection.note(sample.size(), training.count));
+        printNote(settings.recorded.note(quantized.metrics(), "training images"));
         ExportEvaluation evaluation = new ExportEvaluation(val, workers, bars);
         try (ExportedModel exported = new ExportedModel(export.settings(), format.open(file))) {
             ExportEvaluation.Result before = evaluation.original(model);
             ExportEvaluation.Result after = evaluation.exported(model, exported);
             before.print("float32", after, "8-bit", exported.program().runtime(), out);
+            printNote(settings.recorded.note(before.metrics(), "validation images"));
             settings.selection.requireSmallDrop(
                     checkpoint.toString(),
                     val.size(),
@@ -169,6 +174,10 @@ public record ProgramExport(
                     LayerSelection.metrics(after.metrics()));
         }
         return quantized.layers();
+    }
+
+    private void printNote(Optional<String> note) {
+        note.ifPresent(text -> out.println(Printable.format("%s", text)));
     }
 
     private ModelExport record(TrainedModel<?> model) {

@@ -47,8 +47,10 @@ record QuantizedExport(
      *
      * @param layers names of the quantized layers
      * @param candidates number of layers that could be quantized
+     * @param metrics metrics of the float32 model on the training images
      */
-    record Result(ModelExport export, List<String> layers, int candidates) {}
+    record Result(
+            ModelExport export, List<String> layers, int candidates, Map<String, Double> metrics) {}
 
     /**
      * Quantizes the largest selection of layers without too large a drop.
@@ -66,17 +68,19 @@ record QuantizedExport(
         Map<Value, ActivationRange> ranges = ranges(layers);
         Map<String, Double> errors = errors(graph, layers, ranges);
         ExportEvaluation evaluation = new ExportEvaluation(images, workers, bars);
+        Map<String, Double> before = LayerSelection.metrics(evaluation.original(model).metrics());
         List<String> selected =
                 selection.select(
                         errors,
                         images.size(),
-                        LayerSelection.metrics(evaluation.original(model).metrics()),
+                        before,
                         names ->
                                 LayerSelection.metrics(
                                         metrics(
                                                 evaluation,
                                                 quantized(graph, layers, names, ranges))));
-        return new Result(quantized(graph, layers, selected, ranges), selected, errors.size());
+        return new Result(
+                quantized(graph, layers, selected, ranges), selected, errors.size(), before);
     }
 
     private ModelExport quantized(

@@ -26,6 +26,7 @@ import java.util.stream.Stream;
  * @param original precision of the original model, whose metrics limit the drop
  * @param precision precision of all layers that are not quantized
  * @param variants the original model by precision, and then the quantized model
+ * @param notes problems with the images, if any
  * @param floatLayers quantization errors of layers that stay in float, relative to their outputs;
  *     NaN if a layer did not run on the training images
  */
@@ -36,6 +37,7 @@ public record QuantizedModel(
         Precision original,
         Precision precision,
         Map<String, Variant> variants,
+        List<String> notes,
         List<String> quantizedLayers,
         Map<String, Double> floatLayers) {
 
@@ -73,6 +75,7 @@ public record QuantizedModel(
 
     public QuantizedModel {
         variants = ImmutableMap.copyOf(variants);
+        notes = ImmutableList.copyOf(notes);
         quantizedLayers = ImmutableList.copyOf(quantizedLayers);
         floatLayers = ImmutableMap.copyOf(floatLayers);
     }

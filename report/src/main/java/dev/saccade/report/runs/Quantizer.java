@@ -25,6 +25,7 @@ import dev.saccade.eval.CompositeEvaluator;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.eval.LayerSelection;
+import dev.saccade.eval.RecordedMetric;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.train.config.RunConfig;
@@ -39,7 +40,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Quantizes the layers of a trained model, for faster predictions on CPUs. Writes the model only if
@@ -139,13 +142,15 @@ public final class Quantizer {
             }
             String original = QuantizedModel.name(spec.precision());
             Map<String, Double> before = metrics.evaluate(model, val, task(original, VALIDATION));
+            Map<String, Double> beforeOnSample =
+                    metrics.evaluate(model, sample, task(original, TRAINING));
             Map<String, Double> errors = errors(model, candidates, sample);
             LayerSelection selection = new LayerSelection(settings.maxDrop);
             List<String> layers =
                     selection.select(
                             errors,
                             sample.size(),
-                            metrics.evaluate(model, sample, task(original, TRAINING)),
+                            beforeOnSample,
                             some -> {
                                 Quantization.apply(quantized.model(), some);
                                 return metrics.evaluate(
@@ -174,11 +179,26 @@ public final class Quantizer {
                             spec.precision(),
                             PRECISION,
                             variants(models, results, checkpoint, layers, val),
+                            notes(stored.metadata(), sample.size(), beforeOnSample, before),
                             layers,
                             Maps.filterKeys(errors, name -> !layers.contains(name)));
             save(stored, spec.withPrecision(PRECISION).withQuantizedLayers(layers), file);
             return result;
         }
+    }
+
+    private List<String> notes(
+            Map<String, String> metadata,
+            int images,
+            Map<String, Double> training,
+            Map<String, Double> validation) {
+        RecordedMetric recorded = RecordedMetric.of(config.monitor(), metadata);
+        return Stream.of(
+                        LayerSelection.note(images, settings.images),
+                        recorded.note(training, TRAINING + " images"),
+                        recorded.note(validation, VALIDATION + " images"))
+                .flatMap(Optional::stream)
+                .toList();
     }
 
     /** Returns the precisions to compare: float32, bfloat16 and the precision of the run. */

@@ -40,6 +40,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -199,6 +200,28 @@ class QuantizerTest {
         assertTrue(Files.exists(out));
         assertFalse(Files.exists(left));
         assertTrue(result.floatLayers().isEmpty());
+        assertEquals(List.of(), result.notes());
+    }
+
+    @Test
+    void notesFewImagesAndLowMetrics() throws IOException {
+        Checkpoint stored = Checkpoints.open(checkpoint);
+        Map<String, String> metadata = new HashMap<>(stored.metadata());
+        metadata.put("run.best", "0.9");
+        Checkpoints.save(checkpoint, new Checkpoint(stored.tensors(), metadata));
+        QuantizedModel result =
+                new Quantizer(
+                                config(2, 200),
+                                settings(1, 3),
+                                NO_BARS,
+                                (model, dataset, task) ->
+                                        Map.of("AP", task.contains("training") ? 0.4 : 0.5))
+                        .write(checkpoint, out);
+        assertEquals(2, result.notes().size());
+        assertEquals(
+                "note: found only 2 suitable training images, fewer than the requested 3",
+                result.notes().get(0));
+        assertTrue(result.notes().get(1).contains("only 0.4000 on the training images"));
     }
 
     @Test
