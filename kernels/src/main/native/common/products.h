@@ -11,8 +11,6 @@ constexpr int64_t WIDTH = V * LANES<float>;   // columns of a block
 
 typedef Vec<float> Floats;
 typedef int32_t Ints __attribute__((vector_size(SACCADE_VECTOR_BYTES)));
-typedef uint32_t LooseWords
-    __attribute__((vector_size(SACCADE_VECTOR_BYTES), aligned(1), may_alias));
 
 // Numbers of a row that an instruction multiplies and adds up at once: 4 bytes.
 template <class P>
@@ -35,94 +33,98 @@ int64_t packed_place(int64_t row, int64_t columns, int64_t k, int64_t i) {
   return first * row + i / GROUP<P> * GROUP<P> * width + (k - first) * GROUP<P> + i % GROUP<P>;
 }
 
-// out = left right, for R rows of left, [.., row], and right, [row, VECTORS * LANES]; rows of out
-// are WIDTH apart.
-template <int VECTORS>
-inline void multiply(int64_t row, const float* left, const float* right, float* out) {
-  constexpr int L = LANES<float>;
-  Floats sums[R][VECTORS] = {};
-  for (int64_t c = 0; c < row; c++, left++, right += VECTORS * L) {
-    Floats near[VECTORS];
-    for (int v = 0; v < VECTORS; v++) near[v] = load(right + v * L);
-#pragma GCC unroll 14
-    for (int i = 0; i < R; i++) {
-      const Floats factor = broadcast(left[i * row]);
-      for (int v = 0; v < VECTORS; v++) sums[i][v] += factor * near[v];
-    }
-  }
-  for (int i = 0; i < R; i++) {
-    for (int v = 0; v < VECTORS; v++) store(out + i * WIDTH + v * L, sums[i][v]);
-  }
+// Adds the products of the groups of two vectors.
+inline void add_products(float, Words left, Words right, Floats& sums) {
+  sums += reinterpret_cast<Floats>(left) * reinterpret_cast<Floats>(right);
 }
 
-// The same with products of bfloat16 and of 8 bits.
 #if defined(__AVX512F__)
 inline bool has_bfloat16_products() { return __builtin_cpu_supports("avx512bf16"); }
 
 inline bool has_int8_products() { return __builtin_cpu_supports("avx512vnni"); }
 
-template <int VECTORS>
-__attribute__((target("avx512bf16"))) inline void multiply(int64_t row, const BFloat16* left,
-                                                           const BFloat16* right, float* out) {
-  constexpr int L = LANES<float>;
-  __m512 sums[R][VECTORS] = {};
-  for (int64_t c = 0; c < row; c += 2, left += 2, right += 2 * VECTORS * L) {
-    __m512bh near[VECTORS];
-    for (int v = 0; v < VECTORS; v++) {
-      near[v] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(right + 2 * v * L));
-    }
-#pragma GCC unroll 14
-    for (int i = 0; i < R; i++) {
-      int32_t pair;
-      memcpy(&pair, left + i * row, sizeof pair);
-      const __m512bh factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair));
-      for (int v = 0; v < VECTORS; v++) {
-        sums[i][v] = _mm512_dpbf16_ps(sums[i][v], factor, near[v]);
-      }
-    }
-  }
-  for (int i = 0; i < R; i++) {
-    for (int v = 0; v < VECTORS; v++) _mm512_storeu_ps(out + i * WIDTH + v * L, sums[i][v]);
-  }
+// Not with intrinsics, so that they become part of functions for processors without them.
+inline void add_products(BFloat16, Words left, Words right, Floats& sums) {
+  asm("vdpbf16ps %2, %1, %0" : "+v"(sums) : "v"(left), "v"(right));
 }
 
-template <int VECTORS>
-__attribute__((target("avx512vnni"))) inline void multiply(int64_t row, const uint8_t* left,
-                                                           const int8_t* right, int32_t* out) {
-  constexpr int L = LANES<float>;
-  Words sums[R][VECTORS] = {};
-  for (int64_t c = 0; c < row; c += 4, left += 4, right += 4 * VECTORS * L) {
-    Words near[VECTORS];
-    for (int v = 0; v < VECTORS; v++) near[v] = *(reinterpret_cast<const LooseWords*>(right) + v);
-#pragma GCC unroll 14
-    for (int i = 0; i < R; i++) {
-      uint32_t four;
-      memcpy(&four, left + i * row, sizeof four);
-      const Words factor = four - Words{};
-      for (int v = 0; v < VECTORS; v++) {
-        sums[i][v] = reinterpret_cast<Words>(_mm512_dpbusd_epi32(
-            reinterpret_cast<__m512i>(sums[i][v]), reinterpret_cast<__m512i>(factor),
-            reinterpret_cast<__m512i>(near[v])));
-      }
-    }
-  }
-  for (int i = 0; i < R; i++) {
-    for (int v = 0; v < VECTORS; v++) {
-      *reinterpret_cast<LooseWords*>(out + i * WIDTH + v * L) = sums[i][v];
-    }
-  }
+inline void add_products(uint8_t, Words left, Words right, Ints& sums) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(left), "v"(right));
 }
 #else
 inline bool has_bfloat16_products() { return false; }
 
 inline bool has_int8_products() { return false; }
 
-template <int VECTORS>
-void multiply(int64_t, const BFloat16*, const BFloat16*, float*) {}
+inline void add_products(BFloat16, Words, Words, Floats&) {}
 
-template <int VECTORS>
-void multiply(int64_t, const uint8_t*, const int8_t*, int32_t*) {}
+inline void add_products(uint8_t, Words, Words, Ints&) {}
 #endif
+
+// The rows of a product. Their addresses take five registers on x86, which has few: the compiler
+// must not know that some are multiples of others, or it keeps more.
+template <class T>
+class Rows {
+  static constexpr int HALF = 7;  // rows that are addressed from one place
+  static_assert(R <= 2 * HALF);
+
+ public:
+  Rows(const T* left, int64_t row)
+      : places{left, left + HALF * row}, one(row), three(3 * row), five(5 * row) {
+#if defined(__x86_64__)
+    asm("" : "+r"(places[0]), "+r"(places[1]), "+r"(one), "+r"(three), "+r"(five));
+#endif
+  }
+
+  // Returns a group of numbers of a row in all lanes.
+  Words group(int row) const {
+    const int64_t steps[HALF] = {0, one, 2 * one, three, 4 * one, five, 2 * three};
+    uint32_t bits;
+    memcpy(&bits, places[row / HALF] + steps[row % HALF], sizeof bits);
+    return bits - Words{};
+  }
+
+  void next() {
+    for (const T*& place : places) place += GROUP<T>;
+  }
+
+ private:
+  const T* places[2];
+  int64_t one, three, five;
+};
+
+// out = left right, for R rows of left, [.., row], and right, [row, VECTORS * LANES], in groups;
+// rows of out are WIDTH apart. Loops are unrolled so that sums stay in registers.
+template <int VECTORS, class T, class P, class S>
+void multiply(int64_t row, const T* left, const P* right, S* out) {
+  typedef std::conditional_t<std::is_same_v<S, float>, Floats, Ints> Sums;
+  const char* columns = reinterpret_cast<const char*>(right);
+  Rows<T> rows(left, row);
+  Sums sums[R][VECTORS];
+#pragma GCC unroll 14
+  for (int i = 0; i < R; i++) {
+    for (int v = 0; v < VECTORS; v++) sums[i][v] = Sums{};
+  }
+  for (int64_t c = 0; c < row; c += GROUP<T>) {
+    Words near[VECTORS];
+    for (int v = 0; v < VECTORS; v++) {
+      memcpy(&near[v], columns + v * sizeof(Words), sizeof(Words));
+    }
+#pragma GCC unroll 14
+    for (int i = 0; i < R; i++) {
+      const Words factor = rows.group(i);
+      for (int v = 0; v < VECTORS; v++) add_products(T{}, factor, near[v], sums[i][v]);
+    }
+    rows.next();
+    columns += VECTORS * sizeof(Words);
+  }
+#pragma GCC unroll 14
+  for (int i = 0; i < R; i++) {
+    for (int v = 0; v < VECTORS; v++) {
+      memcpy(out + i * WIDTH + v * LANES<float>, &sums[i][v], sizeof(Sums));
+    }
+  }
+}
 
 // Stores a vector; bfloat16 is rounded with an instruction of has_bfloat16_products.
 inline void put_rounded(Floats v, float* to) { store(to, v); }

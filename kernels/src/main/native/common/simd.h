@@ -137,11 +137,17 @@ inline void transpose(Vec<T>* v) {
 // Of two where one is no number, the second.
 template <class T>
 inline Vec<T> max(Vec<T> a, Vec<T> b) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<T, float>) return _mm512_maskz_max_ps(0xFFFF, a, b);
+#endif
   return a > b ? a : b;
 }
 
 template <class T>
 inline Vec<T> min(Vec<T> a, Vec<T> b) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<T, float>) return _mm512_maskz_min_ps(0xFFFF, a, b);
+#endif
   return a < b ? a : b;
 }
 
@@ -219,6 +225,10 @@ typedef uint32_t Words __attribute__((vector_size(SACCADE_VECTOR_BYTES)));
 inline Vec<float> widen_all(const BFloat16* from) {
 #if defined(__aarch64__)
   return reinterpret_cast<Vec<float>>(vshll_n_u16(vld1_u16(&from->bits), 16));
+#elif defined(__AVX512F__)
+  const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  const __m512i words = _mm512_maskz_cvtepu16_epi32(0xFFFF, bits);
+  return reinterpret_cast<Vec<float>>(reinterpret_cast<Words>(words) << 16);
 #else
   Shorts bits;
   memcpy(&bits, from, sizeof bits);

@@ -1,10 +1,9 @@
 // A thread gathers the inputs of a block of output pixels as rows and multiplies them by the packed
 // weights. With 8-bit products, it quantizes each row first.
 
-#include <omp.h>
-
 #include "direct_conv2d/direct_conv2d.h"
 
+#include "common/items.h"
 #include "common/products.h"
 #include "direct_conv2d/quantize.h"
 #include "gelu/normal.h"
@@ -87,6 +86,7 @@ class Convolution {
     const int64_t blocks = ceil_div(pixels, PIXELS), widths = ceil_div(out, WIDTH);
     const int64_t wanted = ceil_div(ITEMS * omp_get_max_threads(), blocks);
     const int64_t parts = std::min(widths, wanted);
+    Items items(blocks * parts, blocks > 1 ? pixels * parts / PIXELS : parts);
 #pragma omp parallel
     {
       const Buffer<S> gathered(row);
@@ -94,15 +94,14 @@ class Convolution {
       const Buffer<Input> buffer(PIXELS * row);
       const Buffer<float> ranges(PIXELS * 2);
       const Buffer<Sum> sums(R * WIDTH);
-#pragma omp for schedule(dynamic)
-      for (int64_t item = 0; item < blocks * parts; item++) {
+      items.run([&](int64_t item) {
         const int64_t first = item / parts * PIXELS, part = item % parts;
         const int64_t count = std::min<int64_t>(PIXELS, pixels - first);
         const Input* rows = in_place(first, count);
         if (rows == nullptr) {
           rows = buffer;
           for (int64_t i = 0; i < count; i++) {
-            fill(gather(first + i, zeros, gathered), buffer + i * row, ranges + 2 * i);
+            fill(first + i, zeros, gathered, buffer + i * row, ranges + 2 * i);
           }
         }
         const int64_t end = std::min((part + 1) * widths / parts * WIDTH, out);
@@ -110,15 +109,16 @@ class Convolution {
           const int vectors = std::min<int64_t>(V, (out - k) / L);
           const P* weights = static_cast<const P*>(a.packed) + k * row;
           for (int64_t i = 0; i < count; i += R) {
-            vectors == V ? multiply<V>(row, rows + i * row, weights, sums)
-                         : multiply<1>(row, rows + i * row, weights, sums);
+            Sum* const to = sums;
+            vectors == V ? multiply<V>(row, rows + i * row, weights, to)
+                         : multiply<1>(row, rows + i * row, weights, to);
             const int64_t rest = std::min<int64_t>(R, count - i);
             for (int v = 0; v < vectors; v++) {
               write(first + i, rest, k + v * L, ranges + 2 * i, sums + v * L);
             }
           }
         }
-      }
+      });
     }
   }
 
@@ -157,12 +157,15 @@ class Convolution {
     return to;
   }
 
-  void fill(const S* from, Input* to, float* range) const {
-    if constexpr (IS_INT8) {
-      quantize(from, cells, to, range);
-    } else if constexpr (std::is_same_v<S, Input>) {
-      memcpy(to, from, cells * sizeof(S));
+  // Writes the inputs of an output pixel.
+  void fill(int64_t pixel, const S* zeros, S* gathered, Input* to, float* range) const {
+    if constexpr (std::is_same_v<S, Input>) {
+      const S* from = gather(pixel, zeros, to);
+      if (from != to) memcpy(to, from, cells * sizeof(S));
+    } else if constexpr (IS_INT8) {
+      quantize(gather(pixel, zeros, gathered), cells, to, range);
     } else {
+      const S* from = gather(pixel, zeros, gathered);
       by_vectors<float, 1>(cells, [&](auto, auto whole, int64_t c) {
         put<whole>(take<whole>(from + c, cells - c), to + c, cells - c);
       });
@@ -206,7 +209,7 @@ class Convolution {
 
   // A NaN stays NaN.
   static Floats activated(Floats y, saccade_activation activation) {
-    if (activation == SACCADE_RELU) return y < Floats{} ? Floats{} : y;
+    if (activation == SACCADE_RELU) return max<float>(Floats{}, y);
     return activation == SACCADE_GELU ? y * normal(y).cumulative : y;
   }
 

@@ -3,8 +3,7 @@
 // multiplies it by the transformed weights at 36 positions, and transforms the products back.
 // Ranges of input channels are convolved one after the other, so that their weights fit into L3.
 
-#include <omp.h>
-
+#include "common/items.h"
 #include "common/products.h"
 #include "winograd_conv2d/winograd_conv2d.h"
 
@@ -110,13 +109,13 @@ class Convolution {
     const int64_t blocks = ceil_div(tiles, TILES), widths = ceil_div(padded_columns(a.out), WIDTH);
     const int64_t wanted = ceil_div(ITEMS * omp_get_max_threads(), blocks);
     const int64_t ranges = std::min(widths, wanted);
+    Items items(blocks * ranges, blocks > 1 ? tiles * ranges / TILES : ranges);
 #pragma omp parallel
     {
       const Buffer<P> inputs(POSITIONS * TILES * in);
       const Buffer<float> products(POSITIONS * TILES * WIDTH, Unset());
       const Buffer<S> zeros(channels);
-#pragma omp for schedule(dynamic)
-      for (int64_t item = 0; item < blocks * ranges; item++) {
+      items.run([&](int64_t item) {
         const int64_t first = item / ranges * TILES, range = item % ranges;
         const int64_t count = std::min<int64_t>(TILES, tiles - first);
         for (int64_t t = 0; t < count; t++) read(first + t, zeros, inputs + t * in);
@@ -132,7 +131,7 @@ class Convolution {
             }
           }
         }
-      }
+      });
     }
   }
 
@@ -206,7 +205,7 @@ class Convolution {
           Floats sum = row[j] + bias;
           if (add) sum += take<whole>(add + index, count);
           // A NaN stays NaN.
-          if (relu) sum = sum < Floats{} ? Floats{} : sum;
+          if (relu) sum = max<float>(Floats{}, sum);
           put<whole>(sum, static_cast<S*>(a.y) + index, count);
         }
       }

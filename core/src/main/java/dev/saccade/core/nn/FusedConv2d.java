@@ -30,8 +30,9 @@ import java.util.stream.Stream;
  * <p>3x3 convolutions with stride 1 use Winograd's algorithm, with a quarter of the
  * multiplications, unless the output is tiny. Their products are float32, also if the maps are
  * bfloat16, or bfloat16 if quantized; on the smallest maps, 8-bit if quantized. Others are computed
- * directly in the current {@link Autocast} precision if they add a residual, with 8-bit products if
- * quantized, and otherwise by oneDNN.
+ * directly with 8-bit products if quantized, and otherwise in the current {@link Autocast}
+ * precision: by oneDNN in float32 without a residual, if there are few channels, or if the
+ * processor has no bfloat16 products.
  */
 final class FusedConv2d extends FusedLayer {
 
@@ -150,13 +151,13 @@ final class FusedConv2d extends FusedLayer {
         if (hasInt8Products()) {
             return Algorithm.DIRECT_INT8;
         }
-        // oneDNN adds slowly.
-        if (!adds || (precision == Precision.BFLOAT16 && !Quantization.hasProducts(BFLOAT16))) {
-            return Algorithm.ONEDNN;
+        if (precision == Precision.BFLOAT16) {
+            return Quantization.hasProducts(BFLOAT16)
+                    ? Algorithm.DIRECT_BFLOAT16
+                    : Algorithm.ONEDNN;
         }
-        return precision == Precision.BFLOAT16
-                ? Algorithm.DIRECT_BFLOAT16
-                : Algorithm.DIRECT_FLOAT32;
+        // oneDNN adds slowly.
+        return adds ? Algorithm.DIRECT_FLOAT32 : Algorithm.ONEDNN;
     }
 
     private boolean hasSmallProducts() {

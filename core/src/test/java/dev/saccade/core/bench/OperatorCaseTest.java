@@ -44,8 +44,8 @@ class OperatorCaseTest {
 
     /**
      * Compared with portable operators in OptimizerTest, MaskCropTest, MaskPasteTest,
-     * BilinearResizeTest, FunctionalTest and FusedConv2dTest, or, like the tracer, without a
-     * portable version.
+     * BilinearResizeTest, FunctionalTest, FusedConv2dTest and TopAnchorsTest, or, like the tracer,
+     * without a portable version.
      */
     private static final Set<String> APART =
             Set.of(
@@ -57,7 +57,8 @@ class OperatorCaseTest {
                     "bilinear_resize",
                     "winograd_conv2d",
                     "direct_conv2d",
-                    "max_pool2d");
+                    "max_pool2d",
+                    "top_anchors");
 
     static List<OperatorCase> cases() {
         return OperatorCase.all(1);

@@ -18,7 +18,7 @@ import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.Tracer;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
@@ -92,37 +92,6 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         }
     }
 
-    /**
-     * Selects the {@code nms_pre} top-scoring anchors of a level. While a graph is recorded, pads
-     * smaller levels to this number of anchors.
-     */
-    private static final ScriptTemplate TOP =
-            ScriptTemplate.of(
-                    "(scores: Tensor, deltas: Tensor, anchors: Tensor)"
-                            + " -> Tuple[Tensor, Tensor, Tensor]",
-                    """
-                    n = torch.size(anchors, 0)
-                    c = torch.size(scores, 1)
-                    score = torch.reshape(scores, [-1, n, c])
-                    delta = torch.reshape(deltas, [-1, n, 4])
-                    if {padded}:
-                      none = torch.log(torch.zeros([torch.size(score, 0), {nms_pre}, c], dtype=6, device=score.device))
-                      score = torch.cat([score, none], 1)
-                      delta = torch.constant_pad_nd(delta, [0, 0, 0, {nms_pre}])
-                      anchors = torch.constant_pad_nd(anchors, [0, 0, 0, {nms_pre}])
-                      n = n + {nms_pre}
-                    best = torch.amax(score, [2], False)
-                    count = {nms_pre}
-                    if count > n:
-                      count = n
-                    _0, top = torch.topk(best, count, 1, True, True)
-                    column = torch.unsqueeze(top, 2)
-                    score = torch.gather(score, 1, torch.expand(column, [-1, -1, c]))
-                    delta = torch.gather(delta, 1, torch.expand(column, [-1, -1, 4]))
-                    anchor = torch.index_select(anchors, 0, torch.reshape(top, [-1]))
-                    return (score, delta, torch.reshape(anchor, torch.size(delta)))
-                    """);
-
     private final Settings settings;
     private final int numClasses;
     private final AnchorGenerator anchorGenerator;
@@ -176,17 +145,20 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
 
     /** Returns the maps of every level in float32; see {@link #forward}. */
     public final List<NDList> apply(FeaturePyramid features) {
+        return maps(features).stream().map(AnchorHead::toFloat32).toList();
+    }
+
+    private List<NDList> maps(FeaturePyramid features) {
         List<NDList> maps = new ArrayList<>();
         for (int l = 0; l < features.size(); l++) {
             int level = l;
-            maps.add(Scope.list(() -> toFloat32(forward(features.get(level), level))));
+            maps.add(Scope.list(() -> forward(features.get(level), level)));
         }
         return maps;
     }
 
     private static NDList toFloat32(NDList maps) {
-        maps.replaceAll(Tensors::toFloat32);
-        return maps;
+        return new NDList(maps.stream().map(Tensors::toFloat32).toList());
     }
 
     @Override
@@ -302,7 +274,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     protected abstract int nmsPre();
 
     /** Selects the final detections from the top-scoring anchors of each level and view. */
-    protected abstract Detections select(List<ScoredBoxes> candidates);
+    protected abstract Detections select(Candidates candidates);
 
     @Override
     public List<Instances> predict(FeaturePyramid features, List<ImageInfo> images) {
@@ -334,30 +306,48 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
 
     /** Returns the detections in all views, in the coordinates of the original images. */
     final Detections detect(List<FeaturePyramid> views, List<ImageMetas> metas) {
-        List<ScoredBoxes> candidates = new ArrayList<>();
+        List<Candidates> candidates = new ArrayList<>();
         for (int v = 0; v < views.size(); v++) {
             ImageMetas view = metas.get(v);
-            candidates(apply(views.get(v)), view, nmsPre())
-                    .forEach(level -> candidates.add(level.mapBoxes(view::toOriginal)));
+            Candidates found = candidates(maps(views.get(v)), view, nmsPre());
+            candidates.add(found.mapBoxes(view::toOriginal));
         }
-        return select(candidates);
+        return select(Candidates.concat(candidates));
     }
 
     /**
      * Returns the top-scoring anchors of every level, decoded and clipped, in input coordinates.
      */
-    final List<ScoredBoxes> candidates(List<NDList> maps, ImageMetas metas, int nmsPre) {
+    final Candidates candidates(List<NDList> maps, ImageMetas metas, int nmsPre) {
+        TopAnchors top = top(maps, nmsPre);
+        NDArray boxes = settings.bboxCoder().decode(top.anchors(), top.deltas());
+        return new Candidates(new ScoredBoxes(metas.clip(boxes), top.scores()), top.perLevel());
+    }
+
+    private TopAnchors top(List<NDList> maps, int nmsPre) {
+        if (ranksByLogits()
+                && settings.lossCls().useSigmoid()
+                && !Tracer.isRecording()
+                && Kernels.isFusedForInferenceOnCpu(maps.get(0).get(0))) {
+            return TopAnchors.of(maps, anchorGenerator, clsOutChannels(), nmsPre);
+        }
         AnchorGrid grid = grid(maps);
-        List<ScoredBoxes> levels = new ArrayList<>();
+        List<NDList> levels = new ArrayList<>();
         for (int l = 0; l < maps.size(); l++) {
             NDList level = maps.get(l);
             NDArray anchors = grid.anchors(l);
             // Frees the scores of a level before the next level is computed.
-            NDList top = Scope.list(() -> top(level, anchors, nmsPre));
-            NDArray boxes = settings.bboxCoder().decode(top.get(2), top.get(1));
-            levels.add(new ScoredBoxes(metas.clip(boxes), top.get(0)));
+            levels.add(Scope.list(() -> top(toFloat32(level), anchors, nmsPre)));
         }
-        return levels;
+        return TopAnchors.concat(levels);
+    }
+
+    /**
+     * Returns whether the anchors with the highest class logits are the best, so that a fused
+     * operator selects them instead of {@link #scores} and {@link #top}.
+     */
+    protected boolean ranksByLogits() {
+        return false;
     }
 
     /**
@@ -366,7 +356,6 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
      * @return {@code [N, R, C]} scores, {@code [N, R, 4]} bbox deltas and {@code [N, R, 4]} corners
      */
     protected NDList top(NDList maps, NDArray anchors, int nmsPre) {
-        return TOP.with(Map.of("nms_pre", nmsPre, "padded", Tracer.isRecording()))
-                .runAll(scores(maps), rows(maps.get(1), 4), anchors);
+        return TopAnchors.ofLevel(scores(maps), rows(maps.get(1), 4), anchors, nmsPre);
     }
 }

@@ -23,7 +23,6 @@ import dev.saccade.core.ops.script.Tracer;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.GtInstances;
-import dev.saccade.heads.box.ScoredBoxes;
 import dev.saccade.heads.loss.CenternessLoss;
 
 import java.util.ArrayList;
@@ -196,8 +195,7 @@ public final class AtssHead extends DenseHead {
     }
 
     @Override
-    protected Detections select(List<ScoredBoxes> candidates) {
-        ScoredBoxes all = ScoredBoxes.concat(candidates);
-        return super.select(List.of(all.suppressSmall(config.minBboxSize())));
+    protected Detections select(Candidates candidates) {
+        return super.select(candidates.suppressSmall(config.minBboxSize()));
     }
 }

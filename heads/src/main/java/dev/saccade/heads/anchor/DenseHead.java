@@ -19,7 +19,6 @@ import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.MulticlassNms;
-import dev.saccade.heads.box.ScoredBoxes;
 
 import java.util.List;
 import java.util.Map;
@@ -167,7 +166,7 @@ public abstract class DenseHead extends AnchorHead {
     }
 
     @Override
-    protected Detections select(List<ScoredBoxes> candidates) {
-        return settings.nms().apply(ScoredBoxes.concat(candidates)).detections();
+    protected Detections select(Candidates candidates) {
+        return settings.nms().apply(candidates.boxes()).detections();
     }
 }

@@ -1,18 +1,10 @@
 package dev.saccade.heads.anchor;
 
-import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.DataType;
-import ai.djl.ndarray.types.Shape;
-
 import dev.saccade.core.Checks;
 import dev.saccade.core.components.Default;
-import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.vision.Nms;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.ScoredBoxes;
-
-import java.util.List;
 
 /**
  * Selects region proposals like mmdetection 2.14 and later. Earlier versions, and the papers, keep
@@ -46,14 +38,9 @@ public record ProposalConfig(
     }
 
     /** Returns the proposals of each image, best first, with label 0. NMS runs per level. */
-    public Detections select(List<ScoredBoxes> candidates) {
-        ScoredBoxes all = ScoredBoxes.concat(candidates).suppressSmall(minBboxSize);
-        NDManager manager = all.boxes().getManager();
-        NDList levels = new NDList();
-        for (ScoredBoxes level : candidates) {
-            levels.add(manager.full(new Shape(level.size()), levels.size(), DataType.INT64));
-        }
+    public Detections select(Candidates candidates) {
+        ScoredBoxes all = candidates.boxes().suppressSmall(minBboxSize);
         Nms nms = new Nms(iouThreshold, Nms.ANY_SCORE, maxPerImg);
-        return Detections.of(all, nms.keep(all.boxes(), all.scores(), Tensors.concat(levels, 0)));
+        return Detections.of(all, nms.keep(all.boxes(), all.scores(), candidates.levels()));
     }
 }

@@ -27,4 +27,9 @@ public final class RetinaNetHead extends DenseHead {
     public RetinaNetHead(Config config, List<FeatureInfo> features, int numClasses) {
         super("retina", config.settings(), features, numClasses);
     }
+
+    @Override
+    protected boolean ranksByLogits() {
+        return true;
+    }
 }

@@ -104,7 +104,12 @@ public final class RpnHead extends AnchorHead {
     }
 
     @Override
-    protected Detections select(List<ScoredBoxes> candidates) {
+    protected boolean ranksByLogits() {
+        return true;
+    }
+
+    @Override
+    protected Detections select(Candidates candidates) {
         return config.testProposals().select(candidates);
     }
 
@@ -132,7 +137,9 @@ public final class RpnHead extends AnchorHead {
             ScoredBoxes proposals = proposals(views.get(v), metas.get(v)).toScoredBoxes();
             all.add(proposals.mapBoxes(metas.get(v)::toOriginal));
         }
-        return config.testProposals().withoutMinSize().select(List.of(ScoredBoxes.concat(all)));
+        ScoredBoxes merged = ScoredBoxes.concat(all);
+        Candidates oneLevel = new Candidates(merged, List.of(merged.size()));
+        return config.testProposals().withoutMinSize().select(oneLevel);
     }
 
     @Override

@@ -14,12 +14,10 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.Priors;
 import dev.saccade.heads.box.Rows;
-import dev.saccade.heads.box.ScoredBoxes;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
 
@@ -136,12 +134,7 @@ class AnchorComponentsTest {
     void proposalsOfOneLevelSuppressEachOther() {
         Boxes boxes = Boxes.of(0, 0, 10, 10, 0, 0, 10, 9, 0, 0, 10, 9, 0, 0, 1, 10);
         float[] scores = {0.5f, 0.9f, 0.7f, 0.6f};
-        List<ScoredBoxes> levels =
-                List.of(
-                        Rows.scored(
-                                manager, boxes.select(0, 1), 1, Arrays.copyOfRange(scores, 0, 2)),
-                        Rows.scored(
-                                manager, boxes.select(2, 3), 1, Arrays.copyOfRange(scores, 2, 4)));
+        Candidates levels = new Candidates(Rows.scored(manager, boxes, 1, scores), List.of(2L, 2L));
         Detections all = new ProposalConfig(10, 10, 0.7, 0).select(levels);
         assertEquals(boxes.select(1, 2, 3), all.toInstances().get(0).boxes());
         Detections large = new ProposalConfig(10, 1, 0.7, 2).select(levels);
@@ -151,8 +144,8 @@ class AnchorComponentsTest {
     @Test
     void dropsZeroAreaProposalsUnlessMinSizeIsNegative() {
         Boxes boxes = Boxes.of(0, 0, 10, 10, 3, 4, 3, 9, 3, 4, 9, 4, 20, 0, 20.5f, 0.5f);
-        List<ScoredBoxes> level =
-                List.of(Rows.scored(manager, boxes, 1, new float[] {0.5f, 0.9f, 0.8f, 0.4f}));
+        float[] scores = {0.5f, 0.9f, 0.8f, 0.4f};
+        Candidates level = new Candidates(Rows.scored(manager, boxes, 1, scores), List.of(4L));
         ProposalConfig byDefault = Configs.of(ProposalConfig.class);
         assertEquals(boxes.select(0, 3), byDefault.select(level).toInstances().get(0).boxes());
         assertEquals(4, byDefault.withoutMinSize().select(level).toInstances().get(0).size());
