@@ -1,8 +1,10 @@
 package dev.saccade.core.ops.vision;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.script.Tracer;
 
 import java.util.Map;
 
@@ -31,7 +33,16 @@ public final class Interpolation {
 
     /** Returns {@code fine} plus {@code coarse} resized bilinearly to the size of {@code fine}. */
     public static NDArray upsampleAdd(NDArray fine, NDArray coarse, boolean alignCorners) {
+        if (haveEqualSizes(fine, coarse) && !Tracer.isRecording()) {
+            return fine.add(coarse);
+        }
         return resizeTo(fine, coarse, alignCorners).addi(fine);
+    }
+
+    private static boolean haveEqualSizes(NDArray one, NDArray other) {
+        Shape a = one.getShape();
+        Shape b = other.getShape();
+        return a.get(2) == b.get(2) && a.get(3) == b.get(3);
     }
 
     /**
