@@ -263,6 +263,7 @@ class PredictCommandTest {
         CommandResult refused = saccade("predict", tiny.run(), second, "--out", out);
         assertEquals(2, refused.code());
         assertTrue(refused.err().contains(out + ": is not an empty folder"), refused.err());
+        assertTrue(refused.err().contains("see --out and --overwrite of "), refused.err());
         assertEquals(before, visible(out));
         CommandResult again = predict(second);
         assertEquals(0, again.code(), again.err());

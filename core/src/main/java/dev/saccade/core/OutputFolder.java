@@ -108,9 +108,10 @@ public final class OutputFolder implements AutoCloseable {
         }
         if (!overwrite) {
             throw SaccadeException.user(
-                    "%s: is not an empty folder; choose another output folder, or overwrite to"
-                            + " replace it",
-                    path);
+                            "%s: is not an empty folder; choose another output folder, or"
+                                    + " overwrite this folder",
+                            path)
+                    .withSettings("out", "overwrite");
         }
         if (!Files.exists(path.resolve(marker))) {
             throw SaccadeException.user(

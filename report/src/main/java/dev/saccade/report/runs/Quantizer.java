@@ -34,7 +34,6 @@ import dev.saccade.train.data.DataReports;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -288,9 +287,8 @@ public final class Quantizer {
         }
         if (isSame(checkpoint, out)) {
             problems.add("out: is the original checkpoint; choose another file");
-        } else if (Files.isDirectory(out)
-                || (Files.exists(out, LinkOption.NOFOLLOW_LINKS) && !settings.overwrite)) {
-            problems.add("out: %s already exists; choose another file, or set overwrite", out);
+        } else if (Files.isDirectory(out)) {
+            problems.add("out: %s is a folder; choose another file", out);
         } else if (Files.isSymbolicLink(out) && !Files.exists(out)) {
             problems.add("out: %s links to a missing file; delete the link", out);
         }
@@ -304,6 +302,11 @@ public final class Quantizer {
                             + " another machine");
         }
         problems.throwIfAny(checkpoint.toString());
+        if (Files.exists(out) && !settings.overwrite) {
+            throw SaccadeException.user(
+                            "%s: already exists; choose another file, or overwrite it", out)
+                    .withSettings("out", "overwrite");
+        }
     }
 
     private static Path followLinks(Path file) {
