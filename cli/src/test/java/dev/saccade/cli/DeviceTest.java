@@ -129,7 +129,8 @@ class DeviceTest {
                 facts.get("missing").asText().equals("nothing"),
                 facts.toString());
         CommandResult plain = saccade("env");
-        for (String name : List.of("libtorch", "cuda", "driver", "gpus", "kernels", "missing")) {
+        for (String name :
+                List.of("libtorch", "cuda", "driver", "gpus", "kernels", "missing", "quantized")) {
             assertEquals(
                     1,
                     plain.out().lines().filter(line -> line.startsWith(name + " ")).count(),

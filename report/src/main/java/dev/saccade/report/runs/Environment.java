@@ -11,6 +11,7 @@ import dev.saccade.core.LibtorchBuild;
 import dev.saccade.core.NativePlatform;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;
+import dev.saccade.core.nn.Quantization;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.report.FactList.Fact;
@@ -50,7 +51,8 @@ public final class Environment {
                 .put("gpus", gpus(devices))
                 .put("kernels", "cpu: " + Kernels.status())
                 .put("device", "auto is " + Devices.name(auto))
-                .put("missing", devices.fault(Device.gpu()).orElse("nothing"))
+                .put("missing", missing(devices))
+                .put("quantized", quantized())
                 .put("opencv", opencv())
                 .put(
                         "os",
@@ -85,6 +87,21 @@ public final class Environment {
         return Kernels.isFusedForGpu(gpu.getDeviceId())
                 ? "fused (compiled at first use)"
                 : "portable";
+    }
+
+    /** A machine without an NVIDIA driver is usually meant to run on the CPU. */
+    private static String missing(Devices devices) {
+        String start = devices.driver().installed() ? "" : "nothing for CPUs; for GPUs: ";
+        return devices.fault(Device.gpu()).map(fault -> start + fault).orElse("nothing");
+    }
+
+    private static String quantized() {
+        if (Quantization.isFast()) {
+            return "models are fast on this CPU (AVX-512 VNNI and AVX-512 BF16)";
+        }
+        return Kernels.status().loaded()
+                ? "models are not faster on this CPU: no AVX-512 VNNI or no AVX-512 BF16"
+                : "models are not faster: fused operators are off";
     }
 
     private static String opencv() {
