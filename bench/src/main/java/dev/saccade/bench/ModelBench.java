@@ -76,6 +76,7 @@ public final class ModelBench implements AutoCloseable {
                     "prediction",
                     scratch -> bench.compute(() -> bench.model.predict(bench.images(scratch))),
                     plan,
+                    input.quantizedLayers.size(),
                     Optional.empty());
         }
     }
@@ -85,7 +86,7 @@ public final class ModelBench implements AutoCloseable {
      *
      * @throws SaccadeException of kind user, if the device is not the CPU
      */
-    public static LayerTimes layers(RunConfig config, Input input, int runs) {
+    public static LayerTimes layers(RunConfig config, Input input, Timing.Plan plan) {
         try (ModelBench bench = new ModelBench(config, input)) {
             if (bench.manager.getDevice().isGpu()) {
                 throw SaccadeException.user(
@@ -98,8 +99,9 @@ public final class ModelBench implements AutoCloseable {
             ImageBatch images = bench.images(bench.manager);
             Runnable predict = () -> bench.compute(() -> bench.model.predict(images));
             predict.run();
+            Timing.warmUp(predict, plan.warmUp());
             NavigableMap<Double, List<LayerProfile.Entry>> profiles = new TreeMap<>();
-            for (int i = 0; i < runs; i++) {
+            for (int i = 0; i < plan.runs(); i++) {
                 long start = System.nanoTime();
                 List<LayerProfile.Entry> profile = LayerProfile.of(predict);
                 profiles.put((System.nanoTime() - start) / 1e9, profile);
@@ -140,7 +142,7 @@ public final class ModelBench implements AutoCloseable {
                         float factor = gradients.norms().clipFactor(LARGEST_NORM);
                         optimizer.step(gradients, factor, NO_STEP, averages);
                     };
-            return measure("training", step, plan, largest);
+            return measure("training", step, plan, 0, largest);
         }
     }
 
@@ -152,6 +154,7 @@ public final class ModelBench implements AutoCloseable {
             String pass,
             Consumer<NDManager> body,
             Timing.Plan plan,
+            int quantizedLayers,
             Optional<LargestBatch> largest) {
         Runnable once = () -> run(body);
         HostTransfers transfers =
@@ -171,6 +174,7 @@ public final class ModelBench implements AutoCloseable {
                 input.classes,
                 Devices.local().describe(manager.getDevice()),
                 config.precision(),
+                quantizedLayers,
                 times,
                 sum(transfers.reads()),
                 sum(transfers.writes()),

@@ -10,6 +10,7 @@ import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
 import dev.saccade.core.bench.Timing;
 import dev.saccade.core.nn.Precision;
+import dev.saccade.core.nn.Quantization;
 import dev.saccade.core.ops.script.Kernels;
 
 import java.util.Map;
@@ -19,6 +20,7 @@ import java.util.Map;
  *
  * @param input network input size
  * @param classes number of classes
+ * @param quantizedLayers number of quantized layers
  * @param hostReads array reads per pass; each read waits for the GPU
  * @param hostWrites copies of Java values to arrays per pass
  * @param readBy reads by code location
@@ -33,6 +35,7 @@ public record ModelTimes(
         int classes,
         String device,
         Precision precision,
+        int quantizedLayers,
         Map<String, Timing> times,
         int hostReads,
         int hostWrites,
@@ -48,13 +51,21 @@ public record ModelTimes(
                         name, pass, images, input, Count.of(classes, "class"))
                 + Text.format("  device         %s%n", device)
                 + Text.format("  precision      %s%n", Ascii.toLowerCase(precision.name()))
+                + (quantizedLayers == 0 ? "" : Text.format("  quantized      %s%n", quantization()))
                 + Text.format("  operators      %s%n", Kernels.status())
                 + Timing.lines(times)
-                + Text.format("  speedup        %s%n", Timing.ratio(times))
+                + (times.size() < 2
+                        ? ""
+                        : Text.format("  speedup        %s%n", Timing.ratio(times)))
                 + Text.format("  host reads     %s%n", places(hostReads, readBy))
                 + Text.format("  host writes    %s%n", places(hostWrites, writtenBy))
                 + Text.format("  peak memory    %d MiB of this process", peakMemoryMiB)
                 + (largestBatch == null ? "" : Text.format("%n  largest batch  %s", largestBatch));
+    }
+
+    private String quantization() {
+        return Count.of(quantizedLayers, "layer")
+                + (Quantization.isFast() && device.startsWith("cpu") ? "" : ", not faster here");
     }
 
     private static String places(int sum, Map<String, Integer> counts) {

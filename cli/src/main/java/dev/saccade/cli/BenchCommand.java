@@ -28,6 +28,9 @@ import java.util.Optional;
         })
 final class BenchCommand extends BaseCommand {
 
+    /** Minimum warm-up of a model in seconds. */
+    private static final double WARM_UP = 2;
+
     @Override
     public Integer call() {
         throw new ParameterException(
@@ -82,7 +85,8 @@ final class BenchCommand extends BaseCommand {
     @Command(
             name = "model",
             description =
-                    "Benchmark predictions of a model on random images. With --train,"
+                    "Benchmark predictions of a model on random images, after a warm-up of"
+                            + " 2 seconds. With --train,"
                             + " benchmark training steps and find the largest batch size that"
                             + " fits into memory.",
             mixinStandardHelpOptions = true)
@@ -127,7 +131,7 @@ final class BenchCommand extends BaseCommand {
                     int mostImages,
             @Mixin JsonOption json) {
         ConfigArguments.requirePositive("--batch-size", images);
-        Timing.Plan plan = new Timing.Plan(runs.orElse(5), !fusedOnly);
+        Timing.Plan plan = new Timing.Plan(runs.orElse(5), !fusedOnly, WARM_UP);
         if (train && layers) {
             throw new ParameterException(spec.commandLine(), "--layers and --train: use only one");
         }
@@ -139,7 +143,7 @@ final class BenchCommand extends BaseCommand {
                 StopSignal.runHalting(
                         () ->
                                 layers
-                                        ? ModelBench.layers(bound, batch, plan.runs())
+                                        ? ModelBench.layers(bound, batch, plan)
                                         : train
                                                 ? ModelBench.training(
                                                         bound, batch, plan, mostImages)

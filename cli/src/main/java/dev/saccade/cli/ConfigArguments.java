@@ -38,8 +38,8 @@ final class ConfigArguments {
             paramLabel = "CONFIG",
             description =
                     "Read this config: a YAML file, the name of a bundled config such"
-                            + " as retinanet/resnet18_fpn_bccd or resnet18_fpn_bccd, or the"
-                            + " folder of a run.")
+                            + " as retinanet/resnet18_fpn_bccd or resnet18_fpn_bccd, the"
+                            + " folder of a run, or, except for train, a checkpoint.")
     private Path named;
 
     @Mixin private DataOption data;

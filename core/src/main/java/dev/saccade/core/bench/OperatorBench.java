@@ -48,7 +48,7 @@ public record OperatorBench(
     /** Times all operators with batches of 224 x 224 images. */
     public static List<OperatorBench> all(int images, int runs) {
         Optional<Roofline> peak = Roofline.measure();
-        Timing.Plan plan = new Timing.Plan(runs, true);
+        Timing.Plan plan = new Timing.Plan(runs, true, 0);
         ImmutableList.Builder<OperatorBench> benches = ImmutableList.builder();
         for (OperatorCase each : OperatorCase.all(images)) {
             benches.add(forward(each, plan, peak));

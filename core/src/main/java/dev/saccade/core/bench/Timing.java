@@ -22,8 +22,14 @@ public record Timing(double median, double least) {
 
     private static final double NANOS = 1e9;
 
-    /** Number of timed runs, and whether to time portable operators if fused ones are available. */
-    public record Plan(int runs, boolean portable) {}
+    /**
+     * Variants and runs to time.
+     *
+     * @param runs number of timed runs
+     * @param portable whether to time portable operators if fused ones are available
+     * @param warmUp minimum warm-up time of each variant in seconds
+     */
+    public record Plan(int runs, boolean portable, double warmUp) {}
 
     /**
      * Times a computation with fused operators (if available) and portable ones; see {@link Plan}.
@@ -43,7 +49,19 @@ public record Timing(double median, double least) {
                                         return true;
                                     }));
         }
+        variants.values().forEach(variant -> warmUp(variant, plan.warmUp));
         return inTurn(variants, plan.runs);
+    }
+
+    /**
+     * Repeats a computation until {@code seconds} have passed. The first runs are slower, until the
+     * JVM has compiled their code.
+     */
+    public static void warmUp(Runnable body, double seconds) {
+        long start = System.nanoTime();
+        while (System.nanoTime() - start < seconds * NANOS) {
+            body.run();
+        }
     }
 
     /**
