@@ -86,7 +86,8 @@ final class ExportCommand extends BaseCommand {
             paramLabel = "DIR",
             description =
                     "Write to this folder, which must be new or empty. Default:"
-                            + " exports/NAME-FORMAT.")
+                            + " exports/RUN-FORMAT, or exports/RUN-CHECKPOINT-FORMAT for a"
+                            + " checkpoint of a run.")
     private Optional<Path> out = Optional.empty();
 
     @Option(
@@ -149,7 +150,7 @@ final class ExportCommand extends BaseCommand {
         requireFittingOptions();
         Precision computed = precision.map(ComputeOptions::precision).orElse(Precision.FLOAT32);
         Path checkpoint = run.checkpoint();
-        Path folder = out.orElseGet(() -> Path.of("exports", run.stem() + "-" + format));
+        Path folder = out.orElseGet(() -> Path.of("exports", run.exportName() + "-" + format));
         requireNew(folder);
         int code = StopSignal.runDiscarding(() -> write(checkpoint, folder, computed));
         printMessage("%s: exported as %s", folder, format);

@@ -66,7 +66,15 @@ final class RunArgument {
         return run.toAbsolutePath().normalize().getFileName().toString();
     }
 
-    String stem() {
+    /** Returns the name of the run; for a checkpoint of a run, such as {@code demo-quantized}. */
+    String exportName() {
+        boolean isOfRun = Files.isRegularFile(run) && hasConfig();
+        return isOfRun
+                ? folder().toAbsolutePath().normalize().getFileName() + "-" + stem()
+                : stem();
+    }
+
+    private String stem() {
         return name().replaceFirst("\\.(safetensors|pth|pt)$", "");
     }
 

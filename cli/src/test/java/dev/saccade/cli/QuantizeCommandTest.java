@@ -88,7 +88,8 @@ class QuantizeCommandTest {
 
             CommandResult again = quantize(file);
             assertEquals(2, again.code());
-            assertTrue(again.err().contains("already exists"), again.err());
+            assertTrue(again.err().contains(file + ": already exists"), again.err());
+            assertTrue(again.err().contains("see --out and --overwrite of "), again.err());
             CommandResult replaced = quantize(file, "--overwrite", "--images", 1);
             assertEquals(0, replaced.code(), replaced.err());
             assertTrue(replaced.out().contains("ms per image"), replaced.out());
@@ -109,6 +110,10 @@ class QuantizeCommandTest {
             assertEquals(0, output.code(), output.err());
             CommandResult evaluated = saccade("eval", file);
             assertEquals(0, evaluated.code(), evaluated.err());
+            String name = tiny.run().getFileName() + "-quantized";
+            assertEquals(name, RunArgument.of(file).exportName());
+            CommandResult bench = saccade("bench", "model", file, "--runs", 1, "--fused-only");
+            assertTrue(bench.out().matches("(?s).*  quantized +\\d+ layers.*"), bench.out());
         } finally {
             Files.deleteIfExists(file);
         }

@@ -24,7 +24,7 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
         Precision precision = model.spec().precision();
         double limit = ExportCheck.limit(precision);
         double largest = deviation(new InferenceReader(List.of(model.spec().transforms())), limit);
-        ExportEvaluation evaluation = new ExportEvaluation(dataset, workers, bars);
+        ExportEvaluation evaluation = new ExportEvaluation(dataset, "", workers, bars);
         ExportEvaluation.Result ours = evaluation.original(model);
         ExportEvaluation.Result theirs = evaluation.exported(model, check.model());
         out.println(

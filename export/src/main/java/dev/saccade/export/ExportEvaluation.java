@@ -25,8 +25,12 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
-/** Evaluates a model and its export on a data set whose image sizes the export supports. */
-record ExportEvaluation(Dataset dataset, int workers, ProgressBar.Factory bars) {
+/**
+ * Evaluates a model and its export on a data set whose image sizes the export supports.
+ *
+ * @param suffix last words of the names of progress bars, such as " on training images"
+ */
+record ExportEvaluation(Dataset dataset, String suffix, int workers, ProgressBar.Factory bars) {
 
     /** libtorch compiles a program during its first runs. */
     private static final int WARM_UP = 3;
@@ -107,7 +111,7 @@ record ExportEvaluation(Dataset dataset, int workers, ProgressBar.Factory bars) 
                     nanoseconds.add(System.nanoTime() - start);
                     return predicted;
                 };
-        try (ProgressBar progress = bars.open(task, dataset.size(), " images")) {
+        try (ProgressBar progress = bars.open(task + suffix, dataset.size(), " images")) {
             new DatasetInference(dataset, workers).run(reader, timed, evaluators, progress::to);
         }
         Map<String, Double> metrics = new LinkedHashMap<>(evaluators.evaluate().values());

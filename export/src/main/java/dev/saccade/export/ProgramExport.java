@@ -161,7 +161,8 @@ public record ProgramExport(
                         Count.of(sample.size(), "training image")));
         printNote(LayerSelection.note(sample.size(), training.count));
         printNote(settings.recorded.note(quantized.metrics(), "training images"));
-        ExportEvaluation evaluation = new ExportEvaluation(val, workers, bars);
+        ExportEvaluation evaluation =
+                new ExportEvaluation(val, " on validation images", workers, bars);
         try (ExportedModel exported = new ExportedModel(export.settings(), format.open(file))) {
             ExportEvaluation.Result before = evaluation.original(model);
             ExportEvaluation.Result after = evaluation.exported(model, exported);

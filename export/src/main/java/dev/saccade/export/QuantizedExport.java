@@ -67,7 +67,8 @@ record QuantizedExport(
         }
         Map<Value, ActivationRange> ranges = ranges(layers);
         Map<String, Double> errors = errors(graph, layers, ranges);
-        ExportEvaluation evaluation = new ExportEvaluation(images, workers, bars);
+        ExportEvaluation evaluation =
+                new ExportEvaluation(images, " on training images", workers, bars);
         Map<String, Double> before = LayerSelection.metrics(evaluation.original(model).metrics());
         List<String> selected =
                 selection.select(
@@ -110,7 +111,7 @@ record QuantizedExport(
             List<ActivationHistogram> histograms = new ArrayList<>();
             some.forEach(value -> histograms.add(new ActivationHistogram()));
             run(
-                    "calibrate",
+                    "calibrate on training images",
                     export,
                     some,
                     (value, i) -> histograms.get(i).add(value.toFloatArray()));
@@ -127,7 +128,7 @@ record QuantizedExport(
         Graph compared = GraphQuantization.errors(graph, layers, ranges);
         double[] sums = new double[2 * layers.size()];
         run(
-                "compare layers",
+                "compare layers on training images",
                 new ModelExport(export.settings(), compared),
                 compared.outputs(),
                 (value, i) -> {
