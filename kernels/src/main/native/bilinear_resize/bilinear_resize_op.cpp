@@ -11,20 +11,26 @@ namespace {
 
 using at::Tensor;
 
-bool is_float(const Tensor& t) { return t.scalar_type() == at::kFloat && t.is_contiguous(); }
+bool is_positions(const Tensor& t) {
+  return t.dim() == 1 && t.scalar_type() == at::kFloat && t.is_contiguous();
+}
 
 saccade_bilinear_resize arguments(const Tensor& map, const Tensor& rows, const Tensor& columns) {
-  TORCH_CHECK(map.dim() == 3 && rows.dim() == 1 && columns.dim() == 1 && is_float(map) &&
-                  is_float(rows) && is_float(columns),
-              "saccade::bilinear_resize: map ", map.sizes(), ", rows ", rows.sizes(), ", columns ",
-              columns.sizes(), ", expected [h, w, K], [H] and [W], contiguous and float32");
+  const at::ScalarType type = map.scalar_type();
+  TORCH_CHECK(map.dim() >= 3 && (type == at::kFloat || type == at::kBFloat16) &&
+                  map.is_contiguous() && is_positions(rows) && is_positions(columns),
+              "saccade::bilinear_resize: map ", map.sizes(), " of ", type, ", rows ", rows.sizes(),
+              ", columns ", columns.sizes(),
+              ", expected [.., h, w, K] of Float or BFloat16, [H] and [W] of Float, contiguous");
   saccade_bilinear_resize a = {};
-  a.h = map.size(0);
-  a.w = map.size(1);
-  a.channels = map.size(2);
+  a.type = type_of(map);
+  a.h = map.size(-3);
+  a.w = map.size(-2);
+  a.channels = map.size(-1);
+  a.n = map.numel() / std::max<int64_t>(1, a.h * a.w * a.channels);
   a.height = rows.size(0);
   a.width = columns.size(0);
-  a.map = map.data_ptr<float>();
+  a.map = data(map);
   a.rows = rows.data_ptr<float>();
   a.columns = columns.data_ptr<float>();
   return a;
@@ -32,8 +38,11 @@ saccade_bilinear_resize arguments(const Tensor& map, const Tensor& rows, const T
 
 Tensor bilinear_resize(const Tensor& map, const Tensor& rows, const Tensor& columns) {
   saccade_bilinear_resize a = arguments(map, rows, columns);
-  Tensor out = at::empty({a.height, a.width, a.channels}, map.options());
-  a.out = out.data_ptr<float>();
+  std::vector<int64_t> shape = map.sizes().vec();
+  shape[shape.size() - 3] = a.height;
+  shape[shape.size() - 2] = a.width;
+  const Tensor out = at::empty(shape, map.options());
+  a.out = data(out);
   check(saccade_bilinear_resize_forward(&a), "bilinear_resize");
   return out;
 }
@@ -41,7 +50,7 @@ Tensor bilinear_resize(const Tensor& map, const Tensor& rows, const Tensor& colu
 Tensor& bilinear_labels(const Tensor& map, const Tensor& rows, const Tensor& columns,
                         Tensor& labels) {
   saccade_bilinear_resize a = arguments(map, rows, columns);
-  TORCH_CHECK(labels.scalar_type() == at::kByte && labels.dim() == 3 &&
+  TORCH_CHECK(map.dim() == 3 && labels.scalar_type() == at::kByte && labels.dim() == 3 &&
                   labels.size(0) == a.height && labels.size(1) == a.width && labels.size(2) == 2 &&
                   labels.stride(1) == 2 && labels.stride(2) == 1,
               "saccade::bilinear_labels: labels ", labels.sizes(), " with strides ",

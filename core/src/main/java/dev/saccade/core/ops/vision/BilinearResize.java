@@ -35,6 +35,15 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
             return Tensors.of(like.getManager(), positions, new Shape(positions.length));
         }
 
+        /** Returns the positions in the whole input, on the device of another array. */
+        NDArray wholePositions(NDArray like) {
+            float[] whole = new float[positions.length];
+            for (int i = 0; i < whole.length; i++) {
+                whole[i] = first + positions[i];
+            }
+            return Tensors.of(like.getManager(), whole, new Shape(whole.length));
+        }
+
         /**
          * Returns the interpolation weights, {@code [positions, last - first]}, on the device of
          * another array.

@@ -1,10 +1,12 @@
 package dev.saccade.core.ops.vision;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.types.Shape;
+import ai.djl.ndarray.types.DataType;
 
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.script.Tracer;
+import dev.saccade.core.structures.Size;
 
 import java.util.Map;
 
@@ -19,30 +21,56 @@ public final class Interpolation {
                     return torch.upsample_{mode}2d(x, size, {align_corners})
                     """);
 
+    private static final ScriptTemplate FUSED =
+            ScriptTemplate.of(
+                    "(x: Tensor, rows: Tensor, columns: Tensor) -> Tensor",
+                    """
+                    map = torch.contiguous(torch.permute(x, [0, 2, 3, 1]))
+                    resized = ops.saccade.bilinear_resize(map, rows, columns)
+                    return torch.permute(resized, [0, 3, 1, 2])
+                    """);
+
     private Interpolation() {}
 
     /** Resizes {@code x [N, C, h, w]} bilinearly to the size of {@code like [N, D, H, W]}. */
     public static NDArray resizeTo(NDArray like, NDArray x, boolean alignCorners) {
-        return resize(x, like, 2, 1, "bilinear", alignCorners);
+        Size size = size(like);
+        return isFused(x)
+                ? fused(x, size, alignCorners)
+                : resize(x, like, 2, 1, "bilinear", alignCorners);
     }
 
     /** Doubles height and width of {@code [N, C, h, w]} bilinearly. */
     public static NDArray upsample2x(NDArray x, boolean alignCorners) {
-        return resize(x, x, 2, 2, "bilinear", alignCorners);
+        Size size = size(x);
+        return isFused(x)
+                ? fused(x, new Size(2 * size.height(), 2 * size.width()), alignCorners)
+                : resize(x, x, 2, 2, "bilinear", alignCorners);
     }
 
     /** Returns {@code fine} plus {@code coarse} resized bilinearly to the size of {@code fine}. */
     public static NDArray upsampleAdd(NDArray fine, NDArray coarse, boolean alignCorners) {
-        if (haveEqualSizes(fine, coarse) && !Tracer.isRecording()) {
+        if (size(fine).equals(size(coarse)) && !Tracer.isRecording()) {
             return fine.add(coarse);
         }
         return resizeTo(fine, coarse, alignCorners).addi(fine);
     }
 
-    private static boolean haveEqualSizes(NDArray one, NDArray other) {
-        Shape a = one.getShape();
-        Shape b = other.getShape();
-        return a.get(2) == b.get(2) && a.get(3) == b.get(3);
+    private static Size size(NDArray map) {
+        return new Size((int) map.getShape().get(2), (int) map.getShape().get(3));
+    }
+
+    private static boolean isFused(NDArray x) {
+        return Kernels.isFusedForInferenceOnCpu(x)
+                && x.getDataType() != DataType.FLOAT16
+                && !Tracer.isRecording();
+    }
+
+    private static NDArray fused(NDArray x, Size to, boolean alignCorners) {
+        BilinearResize resize = new BilinearResize(size(x), to, alignCorners);
+        NDArray rows = resize.rows(0, to.height()).wholePositions(x);
+        NDArray columns = resize.columns(0, to.width()).wholePositions(x);
+        return FUSED.with(Map.of()).run(x, rows, columns);
     }
 
     /**
