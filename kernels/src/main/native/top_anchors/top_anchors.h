@@ -12,7 +12,7 @@ typedef struct {
   const void* logits;   /* [n, h, w, anchors, classes] */
   const void* deltas;   /* [n, h, w, anchors, 4] */
   const float* corners; /* [anchors, 4], of the first cell */
-  float* top_logits;    /* [n, rows, classes] */
+  float* top_scores;    /* [n, rows, classes], sigmoids of the logits */
   float* top_deltas;    /* [n, rows, 4] */
   float* top_anchors;   /* [n, rows, 4], corners */
 } saccade_top_anchors;

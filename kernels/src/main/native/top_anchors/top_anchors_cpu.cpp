@@ -67,6 +67,16 @@ std::vector<int32_t> largest_keys(const int32_t* keys, int64_t count, int64_t mo
   return std::vector<int32_t>(found.begin(), found.begin() + most);
 }
 
+// The sigmoid of numbers, in the same way at every place of a row.
+void to_sigmoid(float* x, int64_t count) {
+  by_vectors<float, 1>(count, [&](auto, auto whole, int64_t c) {
+    const Vec<float> v = take<whole>(x + c, count - c), zero = {};
+    const Vec<float> power = exponential(v > zero ? -v : v);
+    const Vec<float> up = v > zero ? zero + 1.f : power;
+    put<whole>(up / (power + 1.f), x + c, count - c);
+  });
+}
+
 template <class S>
 void select(const saccade_top_anchors& a) {
   const int64_t count = a.h * a.w * a.anchors;
@@ -79,7 +89,8 @@ void select(const saccade_top_anchors& a) {
     const std::vector<int32_t> top = largest_keys(keys, count, a.most);
     for (int64_t k = 0; k < a.most; k++) {
       const int64_t i = top[k], to = image * a.rows + a.first + k;
-      widen(logits + i * a.classes, a.top_logits + to * a.classes, a.classes);
+      widen(logits + i * a.classes, a.top_scores + to * a.classes, a.classes);
+      to_sigmoid(a.top_scores + to * a.classes, a.classes);
       widen(deltas + i * 4, a.top_deltas + to * 4, 4);
       const int64_t cell = i / a.anchors;
       const float x = static_cast<float>(cell % a.w * a.stride);

@@ -46,11 +46,11 @@ std::tuple<Tensor, Tensor, Tensor> top_anchors(at::TensorList logits, at::Tensor
     a.rows += counts.back();
   }
   const auto options = logits[0].options().dtype(at::kFloat);
-  const Tensor top_logits = at::empty({a.n, a.rows, classes}, options),
+  const Tensor top_scores = at::empty({a.n, a.rows, classes}, options),
                top_deltas = at::empty({a.n, a.rows, 4}, options),
                anchors = at::empty({a.n, a.rows, 4}, options);
   a.type = type_of(logits[0]);
-  a.top_logits = top_logits.data_ptr<float>();
+  a.top_scores = top_scores.data_ptr<float>();
   a.top_deltas = top_deltas.data_ptr<float>();
   a.top_anchors = anchors.data_ptr<float>();
   for (size_t l = 0; l < levels; l++) {
@@ -66,7 +66,7 @@ std::tuple<Tensor, Tensor, Tensor> top_anchors(at::TensorList logits, at::Tensor
     if (a.n > 0) check(saccade_top_anchors_forward(&a), "top_anchors");
     a.first += a.most;
   }
-  return {top_logits, top_deltas, anchors};
+  return {top_scores, top_deltas, anchors};
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ std::tuple<Tensor, Tensor, Tensor> top_anchors(at::TensorList logits, at::Tensor
 TORCH_LIBRARY_FRAGMENT(saccade, m) {
   m.def(
       "top_anchors(Tensor[] logits, Tensor[] deltas, Tensor corners, int[] strides, int classes, "
-      "int most) -> (Tensor logits, Tensor deltas, Tensor anchors)");
+      "int most) -> (Tensor scores, Tensor deltas, Tensor anchors)");
 }
 TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("top_anchors", top_anchors); }
 

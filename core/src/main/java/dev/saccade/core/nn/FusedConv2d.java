@@ -217,8 +217,7 @@ final class FusedConv2d extends FusedLayer {
     }
 
     private NDArray convolve(NDArray x, Shape result, Optional<NDArray> residual, boolean relu) {
-        if (residual.isPresent() && (geometry.groups() > 1 || result.get(2) * result.get(3) == 1)) {
-            // libtorch 2.7.1 does not add to grouped bfloat16 convolutions or to maps of one pixel.
+        if (residual.isPresent() && !supportsAddition(result)) {
             NDArray sum = convolve(x, result, Optional.empty(), false).addi(residual.get());
             return relu ? Functional.reluInPlace(sum) : sum;
         }
@@ -234,6 +233,14 @@ final class FusedConv2d extends FusedLayer {
         NDList arrays = packed(call.weights(), () -> pack(call.weights()));
         Stream<NDArray> inputs = Streams.concat(Stream.of(x), arrays.stream(), residual.stream());
         return script.run(inputs.toArray(NDArray[]::new));
+    }
+
+    /**
+     * Returns whether a residual can be added: libtorch 2.7.1 does not add to grouped bfloat16
+     * convolutions, to a single channel or to maps of one pixel.
+     */
+    private boolean supportsAddition(Shape y) {
+        return geometry.groups() == 1 && geometry.out() > 1 && y.get(2) * y.get(3) > 1;
     }
 
     private Script script(Call call) {

@@ -58,6 +58,7 @@ class FusedConv2dTest {
     /** Kernel sizes, strides, channels that fill no vector, groups, and no padding. */
     static List<Geometry> geometries() {
         return List.of(
+                new Geometry(32, 1, 3).padding(1),
                 new Geometry(32, 64, 3).padding(1),
                 new Geometry(33, 37, 3).padding(1),
                 new Geometry(16, 300, 3),

@@ -27,7 +27,8 @@ import java.util.Map;
  * Base class of one-stage anchor heads with a classification and a regression tower.
  *
  * <p>A custom head extends this class, adds branches in {@link #forward(NDArray, NDArray, int)} and
- * trains them in {@link #levelLosses}; its config implements {@link Config}.
+ * trains them in {@link #levelLosses}; its config implements {@link Config}. A head that ranks
+ * anchors by their class logits alone overrides {@link #ranksByLogits}, which is faster on CPUs.
  */
 public abstract class DenseHead extends AnchorHead {
 

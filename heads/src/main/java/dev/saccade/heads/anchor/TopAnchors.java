@@ -26,9 +26,8 @@ record TopAnchors(NDArray scores, NDArray deltas, NDArray anchors, List<Long> pe
                     "(logits: List[Tensor], deltas: List[Tensor], corners: List[Tensor])"
                             + " -> Tuple[Tensor, Tensor, Tensor]",
                     """
-                    logit, delta, anchor = ops.saccade.top_anchors(
+                    return ops.saccade.top_anchors(
                         logits, deltas, corners[0], {strides}, {classes}, {nms_pre})
-                    return (torch.sigmoid(logit), delta, anchor)
                     """);
 
     /** While a graph is recorded, pads smaller levels to {@code nms_pre} anchors. */
