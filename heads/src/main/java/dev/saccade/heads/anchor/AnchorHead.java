@@ -18,7 +18,6 @@ import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.Tracer;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
@@ -328,7 +327,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         if (ranksByLogits()
                 && settings.lossCls().useSigmoid()
                 && !Tracer.isRecording()
-                && Kernels.isFusedForInferenceOnCpu(maps.get(0).get(0))) {
+                && TopAnchors.isFused(maps.get(0).get(0))) {
             return TopAnchors.of(maps, anchorGenerator, clsOutChannels(), nmsPre);
         }
         AnchorGrid grid = grid(maps);
