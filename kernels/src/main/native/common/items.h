@@ -12,9 +12,12 @@ namespace {
 
 class Items {
  public:
-  // The last items may be smaller; all together are as much work as a number of whole ones.
-  Items(int64_t items, int64_t whole_items)
-      : count(items), whole(whole_items), threads(omp_get_max_threads()), ranges(threads) {
+  // Items are blocks of pixels or tiles, each in some parts. The last block may be smaller.
+  Items(int64_t size, int64_t block, int64_t parts)
+      : count((size + block - 1) / block * parts),
+        whole(count > parts ? size * parts / block : count),
+        threads(omp_get_max_threads()),
+        ranges(threads) {
     for (int r = 0; r < threads; r++) ranges[r].next = start(r);
   }
 
@@ -35,7 +38,7 @@ class Items {
 
   int64_t start(int range) const { return range == threads ? count : range * whole / threads; }
 
-  const int64_t count, whole;
+  const int64_t count, whole;  // all items, and as how many whole ones they count
   const int threads;
   std::vector<Range> ranges;
 };

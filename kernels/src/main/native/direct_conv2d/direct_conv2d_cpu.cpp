@@ -86,7 +86,7 @@ class Convolution {
     const int64_t blocks = ceil_div(pixels, PIXELS), widths = ceil_div(out, WIDTH);
     const int64_t wanted = ceil_div(ITEMS * omp_get_max_threads(), blocks);
     const int64_t parts = std::min(widths, wanted);
-    Items items(blocks * parts, blocks > 1 ? pixels * parts / PIXELS : parts);
+    Items items(pixels, PIXELS, parts);
 #pragma omp parallel
     {
       const Buffer<S> gathered(row);

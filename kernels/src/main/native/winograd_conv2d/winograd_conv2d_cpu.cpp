@@ -109,7 +109,7 @@ class Convolution {
     const int64_t blocks = ceil_div(tiles, TILES), widths = ceil_div(padded_columns(a.out), WIDTH);
     const int64_t wanted = ceil_div(ITEMS * omp_get_max_threads(), blocks);
     const int64_t ranges = std::min(widths, wanted);
-    Items items(blocks * ranges, blocks > 1 ? tiles * ranges / TILES : ranges);
+    Items items(tiles, TILES, ranges);
 #pragma omp parallel
     {
       const Buffer<P> inputs(POSITIONS * TILES * in);
