@@ -22,7 +22,8 @@ import java.util.stream.IntStream;
 /**
  * Runs models on a data set for an {@link Evaluator}, with background loading and evaluation. A
  * single process on the CPU predicts several images at the same time. With several ranks, images
- * are split among ranks. In both cases, the metrics equal those of one image at a time bit for bit.
+ * are split among ranks. In both cases, the metrics are exactly those of predicting one image at a
+ * time.
  */
 public final class DatasetInference {
 

@@ -316,7 +316,7 @@ public final class Functional {
      * Returns the maxima of square windows of {@code [N, C, H, W]}; NaN if a window contains NaN.
      */
     public static NDArray maxPool2d(NDArray x, int kernel, int stride, int padding) {
-        if (Kernels.isFusedForInferenceOnCpu(x) && x.getDataType() != DataType.FLOAT16) {
+        if (Kernels.isFusedForInferenceOnCpu(x)) {
             return FUSED_MAX_POOL
                     .with(Map.of("kernel", kernel, "stride", stride, "padding", padding))
                     .run(x);

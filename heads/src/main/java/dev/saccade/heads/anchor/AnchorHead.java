@@ -18,6 +18,7 @@ import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.Tracer;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
@@ -44,6 +45,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * Base class of heads that classify and regress anchors, like mmdetection's {@code AnchorHead}.
@@ -144,14 +146,15 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
 
     /** Returns the maps of every level in float32; see {@link #forward}. */
     public final List<NDList> apply(FeaturePyramid features) {
-        return maps(features).stream().map(AnchorHead::toFloat32).toList();
+        return maps(features, AnchorHead::toFloat32);
     }
 
-    private List<NDList> maps(FeaturePyramid features) {
+    /** Returns the changed maps of every level; frees the others. */
+    private List<NDList> maps(FeaturePyramid features, UnaryOperator<NDList> change) {
         List<NDList> maps = new ArrayList<>();
         for (int l = 0; l < features.size(); l++) {
             int level = l;
-            maps.add(Scope.list(() -> forward(features.get(level), level)));
+            maps.add(Scope.list(() -> change.apply(forward(features.get(level), level))));
         }
         return maps;
     }
@@ -308,7 +311,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         List<Candidates> candidates = new ArrayList<>();
         for (int v = 0; v < views.size(); v++) {
             ImageMetas view = metas.get(v);
-            Candidates found = candidates(maps(views.get(v)), view, nmsPre());
+            Candidates found =
+                    candidates(maps(views.get(v), UnaryOperator.identity()), view, nmsPre());
             candidates.add(found.mapBoxes(view::toOriginal));
         }
         return select(Candidates.concat(candidates));
@@ -327,7 +331,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         if (ranksByLogits()
                 && settings.lossCls().useSigmoid()
                 && !Tracer.isRecording()
-                && TopAnchors.isFused(maps.get(0).get(0))) {
+                && Kernels.isFusedForInferenceOnCpu(maps.get(0).get(0))) {
             return TopAnchors.of(maps, anchorGenerator, clsOutChannels(), nmsPre);
         }
         AnchorGrid grid = grid(maps);

@@ -2,10 +2,8 @@ package dev.saccade.heads.anchor;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.types.DataType;
 
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.script.Tracer;
 
@@ -59,11 +57,6 @@ record TopAnchors(NDArray scores, NDArray deltas, NDArray anchors, List<Long> pe
                     anchor = torch.index_select(anchors, 0, torch.reshape(top, [-1]))
                     return (score, delta, torch.reshape(anchor, torch.size(delta)))
                     """);
-
-    /** Returns whether a fused operator selects anchors from maps like this one. */
-    static boolean isFused(NDArray map) {
-        return Kernels.isFusedForInferenceOnCpu(map) && map.getDataType() != DataType.FLOAT16;
-    }
 
     /**
      * Selects the anchors with the highest class logits with a fused operator for inference on

@@ -25,6 +25,9 @@ public final class Kernels {
             Sets.immutableEnumSet(
                     DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT16, DataType.UNKNOWN);
 
+    private static final Set<DataType> INFERENCE_TYPES =
+            Sets.immutableEnumSet(DataType.FLOAT32, DataType.UNKNOWN);
+
     /** Name of a CPU scalar in scripts; libtorch caches results of operators without tensors. */
     public static final String TOKEN = "x";
 
@@ -90,14 +93,14 @@ public final class Kernels {
     }
 
     /**
-     * Returns whether fused operators that exist only for inference on CPUs support an array, which
-     * is not empty.
+     * Returns whether fused operators that exist only for inference on CPUs support an array: of
+     * float32 or bfloat16, and not empty.
      */
     public static boolean isFusedForInferenceOnCpu(NDArray array) {
         return NoGrad.isActive()
                 && array.size() > 0
                 && !array.getDevice().isGpu()
-                && array.getDataType() != DataType.FLOAT64
+                && INFERENCE_TYPES.contains(array.getDataType())
                 && isFusedFor(array);
     }
 

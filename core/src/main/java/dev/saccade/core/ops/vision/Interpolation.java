@@ -1,7 +1,6 @@
 package dev.saccade.core.ops.vision;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.types.DataType;
 
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.ScriptTemplate;
@@ -61,9 +60,7 @@ public final class Interpolation {
     }
 
     private static boolean isFused(NDArray x) {
-        return Kernels.isFusedForInferenceOnCpu(x)
-                && x.getDataType() != DataType.FLOAT16
-                && !Tracer.isRecording();
+        return Kernels.isFusedForInferenceOnCpu(x) && !Tracer.isRecording();
     }
 
     private static NDArray fused(NDArray x, Size to, boolean alignCorners) {
