@@ -4,6 +4,7 @@ import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.components.ComponentProvider;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.datasets.folds.FoldDataset;
 import dev.saccade.datasets.transforms.CopyPaste;
 import dev.saccade.datasets.transforms.InstaBoost;
 import dev.saccade.datasets.transforms.Normalize;
@@ -25,6 +26,7 @@ public final class DatasetComponents implements ComponentProvider {
                 CocoDataset.Config.class,
                 Ade20kDataset.Config.class,
                 ClassBalancedDataset.Config.class,
+                FoldDataset.Config.class,
                 Resize.class,
                 RandomFlip.class,
                 RandomCrop.class,
