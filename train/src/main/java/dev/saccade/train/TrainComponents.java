@@ -8,6 +8,7 @@ import dev.saccade.train.schedules.ConstantSchedule;
 import dev.saccade.train.schedules.CosineSchedule;
 import dev.saccade.train.schedules.PolySchedule;
 import dev.saccade.train.schedules.StepSchedule;
+import dev.saccade.train.schedules.TrapezoidSchedule;
 
 import java.util.List;
 
@@ -22,6 +23,7 @@ public final class TrainComponents implements ComponentProvider {
                 ConstantSchedule.class,
                 StepSchedule.class,
                 PolySchedule.class,
+                TrapezoidSchedule.class,
                 CosineSchedule.class);
     }
 }

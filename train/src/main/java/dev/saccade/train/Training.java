@@ -25,6 +25,7 @@ import dev.saccade.train.checkpoint.ConfigChange;
 import dev.saccade.train.checkpoint.RankAgreement;
 import dev.saccade.train.checkpoint.RunCheckpoints;
 import dev.saccade.train.checkpoint.RunFolder;
+import dev.saccade.train.checkpoint.RunFork;
 import dev.saccade.train.checkpoint.RunIdentity;
 import dev.saccade.train.checkpoint.RunLayout;
 import dev.saccade.train.checkpoint.RunLock;
@@ -178,6 +179,22 @@ public final class Training {
      */
     public Outcome resume(Path folder, Hook... hooks) {
         return run(new RunFolder(folder), hooks, true);
+    }
+
+    /**
+     * Starts a run from the last checkpoint of another run, for example to decay the learning rate
+     * earlier than it. Bit for bit, the result equals a run of this length from the beginning.
+     *
+     * @param run trained with a config that differs from this one only in its length; the learning
+     *     rates of its finished steps must be the same in both, as for schedule {@code trapezoid}
+     * @param folder of the new run; empty or missing
+     * @param hooks called after the config's hooks; closed at the end
+     * @throws SaccadeException if the run has no checkpoint, the config differs in other settings,
+     *     or the folder is not empty
+     */
+    public Outcome fork(Path run, Path folder, Hook... hooks) {
+        RunFork.create(new RunFolder(run), folder, config);
+        return resume(folder, hooks);
     }
 
     /** Rejects a folder without a run, and config changes that {@link #resume} would reject. */

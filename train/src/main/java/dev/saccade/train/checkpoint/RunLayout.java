@@ -31,7 +31,7 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
                 "run.steps_per_epoch", Long.toString(stepsPerEpoch));
     }
 
-    private static RunLayout of(Path file, Map<String, String> metadata) {
+    static RunLayout of(Path file, Map<String, String> metadata) {
         try {
             return new RunLayout(
                     Integer.parseInt(metadata.get("run.ranks")),

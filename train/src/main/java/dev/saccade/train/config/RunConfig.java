@@ -166,9 +166,13 @@ public record RunConfig(
     /** Returns the length of the run. The last step of an epoch may have fewer batches. */
     public RunLength length(int batchesPerEpoch, int worldSize) {
         int perStep = batchesPerStep(worldSize);
-        long perEpoch = (batchesPerEpoch + perStep - 1L) / perStep;
+        return lengthInSteps((batchesPerEpoch + perStep - 1L) / perStep);
+    }
+
+    /** Returns the length of a run with this number of steps per epoch. */
+    public RunLength lengthInSteps(long stepsPerEpoch) {
         return iterations
-                .map(n -> new RunLength(n, perEpoch))
-                .orElseGet(() -> RunLength.ofEpochs(epochs, perEpoch));
+                .map(n -> new RunLength(n, stepsPerEpoch))
+                .orElseGet(() -> RunLength.ofEpochs(epochs, stepsPerEpoch));
     }
 }

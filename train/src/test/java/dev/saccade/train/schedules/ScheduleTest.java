@@ -72,6 +72,25 @@ class ScheduleTest {
         assertEquals(0.1, cosine.learningRate(0.5, 100, length), 1e-12);
     }
 
+    @Test
+    void theTrapezoidDecaysOnlyAtTheEnd() {
+        TrapezoidSchedule trapezoid = new TrapezoidSchedule(0.2, new Warmup(10, 0));
+        RunLength length = new RunLength(100, 7);
+        assertEquals(80, trapezoid.decayStart(100));
+        assertEquals(0.25, trapezoid.learningRate(0.5, 5, length), 1e-12);
+        assertEquals(0.5, trapezoid.learningRate(0.5, 79, length));
+        assertEquals(0.5, trapezoid.learningRate(0.5, 80, length));
+        assertEquals(0.25, trapezoid.learningRate(0.5, 85, length), 1e-12);
+        assertEquals(0.5 - 0.5 * Math.sqrt(0.95), trapezoid.learningRate(0.5, 99, length), 1e-12);
+        assertEquals(0, trapezoid.learningRate(0.5, 100, length));
+        assertEquals(1, new TrapezoidSchedule(0.01, new Warmup(0, 0)).decayStart(2));
+        for (long i = 0; i < 80; i++) {
+            assertEquals(
+                    trapezoid.learningRate(0.1, i, length),
+                    trapezoid.learningRate(0.1, i, new RunLength(1000, 7)));
+        }
+    }
+
     @Property
     void noScheduleEverExceedsTheBase(@ForAll @LongRange(max = 87_959) long iteration) {
         for (Schedule schedule :
@@ -79,6 +98,7 @@ class ScheduleTest {
                         Configs.of(StepSchedule.class),
                         Configs.of(PolySchedule.class),
                         Configs.of(CosineSchedule.class),
+                        Configs.of(TrapezoidSchedule.class),
                         new ConstantSchedule(new Warmup(700, 0)))) {
             double rate = schedule.learningRate(1e-4, iteration, COCO_1X);
             assertEquals(rate, Math.min(1e-4, Math.max(0, rate)), schedule.type());
