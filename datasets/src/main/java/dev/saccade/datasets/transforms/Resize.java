@@ -10,6 +10,7 @@ import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
+import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 import org.opencv.imgproc.Imgproc;
 
@@ -19,7 +20,8 @@ import java.util.SplittableRandom;
 
 /**
  * Resizes the image (bilinear), masks and label maps (nearest) and boxes, like mmdetection's {@code
- * Resize}. Boxes are clipped to the new image; boxes without area are kept.
+ * Resize} or torchvision's {@code GeneralizedRCNNTransform}. Boxes are clipped to the new image;
+ * boxes without area are kept.
  *
  * @param scales pairs of edges in pixels. With {@code keepRatio}, the maximum long and short edge
  *     in any order; otherwise width and height. If empty, the data's {@code image_size}, or [1333,
@@ -29,6 +31,7 @@ import java.util.SplittableRandom;
  * @param ratioRange if not empty, multiplies the pair by a random number between these two
  * @param divisor if above 1, resizes a second time to multiples of this, like {@code AlignResize}
  *     of PVT's SemanticFPN
+ * @param backend how pixels and edges are rounded
  */
 @Component("resize")
 public record Resize(
@@ -36,7 +39,8 @@ public record Resize(
         @Default("value") Mode mode,
         @Default("true") boolean keepRatio,
         @Default("[]") List<Double> ratioRange,
-        @Default("1") int divisor)
+        @Default("1") int divisor,
+        @Default("cv2") Backend backend)
         implements Transform {
 
     static final int MAX_SCALES = 100;
@@ -48,6 +52,23 @@ public record Resize(
         VALUE,
         /** Long and short edge sampled independently between two pairs, inclusive. */
         RANGE
+    }
+
+    public enum Backend {
+        /** Pixels are rounded to integers, and edges to the nearest integer, as in mmcv. */
+        CV2,
+        /** Pixels are not rounded, and edges are rounded down, as in torchvision's detectors. */
+        TORCH
+    }
+
+    /** Creates a transform that rounds like mmcv. */
+    public Resize(
+            List<List<Integer>> scales,
+            Mode mode,
+            boolean keepRatio,
+            List<Double> ratioRange,
+            int divisor) {
+        this(scales, mode, keepRatio, ratioRange, divisor, Backend.CV2);
     }
 
     public Resize {
@@ -78,7 +99,7 @@ public record Resize(
     }
 
     Resize to(List<Integer> scale) {
-        return new Resize(List.of(scale), Mode.VALUE, keepRatio, List.of(), divisor);
+        return new Resize(List.of(scale), Mode.VALUE, keepRatio, List.of(), divisor, backend);
     }
 
     /** Returns this transform with all scales multiplied by a ratio and rounded down. */
@@ -87,7 +108,7 @@ public record Resize(
     }
 
     private Resize with(List<List<Integer>> others) {
-        return new Resize(others, mode, keepRatio, ratioRange, divisor);
+        return new Resize(others, mode, keepRatio, ratioRange, divisor, backend);
     }
 
     private List<List<Integer>> pairs() {
@@ -108,16 +129,16 @@ public record Resize(
         Size target = target(sample.info().size(), sampleScale(random));
         Size aligned = target.roundUpTo(divisor);
         if (aligned.equals(target)) {
-            return resize(sample, target);
+            return resize(sample, target, backend);
         }
         ImageInfo before = sample.info();
-        Sample twice = resize(resize(sample, target), aligned);
+        Sample twice = resize(resize(sample, target, backend), aligned, backend);
         return twice.with(twice.image(), scaled(before, aligned), twice.targets());
     }
 
     private Size target(Size image, List<Integer> scale) {
         return keepRatio
-                ? fit(image, scale.get(0), scale.get(1))
+                ? fit(image, scale.get(0), scale.get(1), backend)
                 : new Size(/* height= */ scale.get(1), /* width= */ scale.get(0));
     }
 
@@ -144,24 +165,31 @@ public record Resize(
      * short edge, given in any order; rounded like mmcv's {@code rescale_size}.
      */
     public static Size fit(Size image, int edge, int otherEdge) {
+        return fit(image, edge, otherEdge, Backend.CV2);
+    }
+
+    private static Size fit(Size image, int edge, int otherEdge, Backend backend) {
         int longEdge = Math.max(image.height(), image.width());
         int shortEdge = Math.min(image.height(), image.width());
         double factor =
                 Math.min(
                         (double) Math.max(edge, otherEdge) / longEdge,
                         (double) Math.min(edge, otherEdge) / shortEdge);
-        return new Size(round(image.height() * factor), round(image.width() * factor));
-    }
-
-    private static int round(double edge) {
-        return Math.max(1, (int) (edge + 0.5));
+        double rounding = backend == Backend.CV2 ? 0.5 : 0;
+        return new Size(
+                Math.max(1, (int) (image.height() * factor + rounding)),
+                Math.max(1, (int) (image.width() * factor + rounding)));
     }
 
     /** Resizes a sample; its scale factors are new over old edges, rounded to float32. */
     public static Sample resize(Sample sample, Size target) {
+        return resize(sample, target, Backend.CV2);
+    }
+
+    private static Sample resize(Sample sample, Size target, Backend backend) {
         ImageInfo info = scaled(sample.info(), target);
         return sample.transform(
-                resize(sample.image(), target),
+                resize(sample.image(), target, backend),
                 info,
                 boxes -> boxes.scale(info.scaleX(), info.scaleY()).clip(target),
                 mask -> mask.resize(target),
@@ -175,10 +203,18 @@ public record Resize(
                 (float) ((double) target.height() / info.size().height()));
     }
 
-    private static Mat resize(Mat image, Size target) {
+    private static Mat resize(Mat image, Size target, Backend backend) {
+        Mat source = image;
+        if (backend == Backend.TORCH) {
+            source = new Mat();
+            image.convertTo(source, CvType.CV_32F);
+        }
         Mat resized = new Mat();
         org.opencv.core.Size size = new org.opencv.core.Size(target.width(), target.height());
-        Imgproc.resize(image, resized, size, 0, 0, Imgproc.INTER_LINEAR);
+        Imgproc.resize(source, resized, size, 0, 0, Imgproc.INTER_LINEAR);
+        if (source != image) {
+            source.release();
+        }
         return resized;
     }
 

@@ -12,6 +12,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -129,6 +130,35 @@ class TransformsTest {
         assertEquals(Boxes.of(10, 20, 30, 80, 100, 116, 100, 120), sample.targets().boxes());
         assertEquals(1200, sample.targets().mask(0).area());
         assertEquals(Boxes.of(40, 20, 100, 100), sample.targets().ignored());
+    }
+
+    /** Recorded from torchvision 0.22.1, {@code GeneralizedRCNNTransform(8, 12, ...)}. */
+    @Test
+    void resizesLikeTorchvision() {
+        Mat image = new Mat(5, 7, CvType.CV_8UC3);
+        byte[] pixels = new byte[5 * 7 * 3];
+        for (int i = 0; i < pixels.length; i++) {
+            int y = i / 21;
+            int blueFirst = 2 - i % 3;
+            pixels[i] = (byte) (y * y * 7 + i / 3 % 7 * 13 + blueFirst * 50);
+        }
+        image.put(0, 0, pixels);
+        Instances objects = Instances.groundTruth(Boxes.of(1, 1, 6, 4), 0);
+        Sample sample = Sample.of(image, ImageInfo.of(new Size(5, 7)), objects);
+        Resize resize = Configs.of(Resize.class, "scales=[[12, 8]]", "backend=torch");
+
+        Sample resized = resize.apply(sample, new SplittableRandom(0));
+
+        assertEquals(new Size(8, 11), resized.info().size());
+        assertArrayEquals(
+                new double[] {130.7671, 80.7670, 30.7670}, resized.image().get(2, 3), 1e-3);
+        assertArrayEquals(
+                new double[] {238.8125, 188.8125, 138.8125}, resized.image().get(5, 10), 1e-3);
+        assertArrayEquals(
+                new float[] {1.5714f, 1.6f, 9.4286f, 6.4f},
+                resized.targets().boxes().toArray(),
+                1e-4f);
+        assertEquals(new Size(8, 11), resize.scale(ImageScale.of(new Size(5, 7))).size());
     }
 
     @Test
