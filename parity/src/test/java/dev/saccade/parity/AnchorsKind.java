@@ -27,7 +27,7 @@ final class AnchorsKind implements Kind {
                 Size grid = grids.get(level);
                 compare(recorded, "base" + name, generator.baseAnchors(level));
                 NDArray base = generator.baseAnchors(recorded.manager()).get(level);
-                float[] anchors = generator.anchors(base, level, grid).toFloatArray();
+                float[] anchors = generator.anchors(base, level, grids).toFloatArray();
                 compare(recorded, "anchors" + name, Boxes.of(anchors));
                 recorded.compare(
                         "valid" + name, valid(generator, level, grid, padded), Tolerance.EXACT);

@@ -15,12 +15,18 @@ import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * Generates anchors in mmdetection's order: cells row by row; in each cell by ratio, then scale, or
  * the reverse.
+ *
+ * <p>With sizes in pixels ({@link #ofSizes}), anchors equal those of torchvision's {@code
+ * AnchorGenerator}: corners are rounded to integers, and the stride of a level is the padded image
+ * size divided by the size of the map, rounded down.
  */
 public final class AnchorGenerator {
 
@@ -30,24 +36,37 @@ public final class AnchorGenerator {
     /** Builds one row of cells, then all rows, to keep the inner loops long. */
     private static final ScriptTemplate ANCHORS =
             ScriptTemplate.of(
-                    "(base: Tensor, cells: Tensor) -> Tensor",
+                    "(base: Tensor, cells: Tensor, finest: Tensor) -> Tensor",
                     """
+                    h = torch.size(cells, 0)
                     w = torch.size(cells, 1)
-                    x = torch.mul(torch.arange(w, dtype=6, device=base.device), {stride})
+                    down = {stride}
+                    right = {stride}
+                    if {fitted}:
+                      down = torch.size(finest, 0) * {finest_stride} // h
+                      right = torch.size(finest, 1) * {finest_stride} // w
+                    x = torch.mul(torch.arange(w, dtype=6, device=base.device), right)
                     none = torch.zeros_like(x)
                     shift = torch.unsqueeze(torch.stack([x, none, x, none], 1), 1)
                     row = torch.reshape(torch.add(torch.unsqueeze(base, 0), shift), [1, -1])
                     one = torch.ones_like(x)
                     moves = torch.unsqueeze(torch.stack([none, one, none, one], 1), 1)
                     moves = torch.expand(moves, [-1, torch.size(base, 0), -1])
-                    y = torch.arange(torch.size(cells, 0), dtype=6, device=base.device)
-                    y = torch.unsqueeze(torch.mul(y, {stride}), 1)
+                    y = torch.arange(h, dtype=6, device=base.device)
+                    y = torch.unsqueeze(torch.mul(y, down), 1)
                     all = torch.addcmul(row, y, torch.reshape(moves, [1, -1]))
                     return torch.reshape(all, [-1, 4])
                     """);
 
     private final ImmutableList<Integer> strides;
     private final ImmutableList<Boxes> base;
+    private final boolean fitted;
+
+    private AnchorGenerator(List<Integer> strides, List<Boxes> base, boolean fitted) {
+        this.strides = ImmutableList.copyOf(strides);
+        this.base = ImmutableList.copyOf(base);
+        this.fitted = fitted;
+    }
 
     /** Rejects more than 256 anchors per cell, to limit memory; published models use at most 9. */
     public static void check(String key, int scales, int ratios) {
@@ -76,15 +95,43 @@ public final class AnchorGenerator {
             boolean scaleMajor,
             double centerOffset,
             List<Integer> strides) {
-        checkArgument(
-                !scales.isEmpty() && !ratios.isEmpty(),
-                "scales, ratios: got an empty list, expected at least one value each");
-        this.strides = ImmutableList.copyOf(strides);
-        ImmutableList.Builder<Boxes> levels = ImmutableList.builder();
-        for (int stride : strides) {
-            levels.add(baseAnchors(scales, ratios, scaleMajor, centerOffset, stride));
+        this(
+                strides,
+                strides.stream()
+                        .map(
+                                stride ->
+                                        baseAnchors(
+                                                scales, ratios, scaleMajor, centerOffset, stride))
+                        .toList(),
+                false);
+    }
+
+    /**
+     * Creates torchvision's anchors.
+     *
+     * @param sizes anchor sizes of each level in pixels, the same number for each
+     */
+    public static AnchorGenerator ofSizes(
+            List<List<Integer>> sizes,
+            List<Double> ratios,
+            boolean scaleMajor,
+            List<Integer> strides) {
+        Checks.require(
+                sizes.size() == strides.size(),
+                "anchor_sizes",
+                sizes.size() + " lists",
+                "one list for each of the %s levels",
+                strides.size());
+        List<Boxes> base = new ArrayList<>();
+        for (List<Integer> level : sizes) {
+            List<Double> scales = level.stream().map(Integer::doubleValue).toList();
+            float[] corners = baseAnchors(scales, ratios, scaleMajor, 0, 1).toArray();
+            for (int i = 0; i < corners.length; i++) {
+                corners[i] = (float) Math.rint(corners[i]);
+            }
+            base.add(Boxes.of(corners));
         }
-        this.base = levels.build();
+        return new AnchorGenerator(strides, base, true);
     }
 
     /** Returns RetinaNet's scales {@code base * 2^(i / perOctave)}, in strides. */
@@ -102,6 +149,9 @@ public final class AnchorGenerator {
             boolean scaleMajor,
             double centerOffset,
             int size) {
+        checkArgument(
+                !scales.isEmpty() && !ratios.isEmpty(),
+                "scales, ratios: got an empty list, expected at least one value each");
         float center = (float) (centerOffset * size);
         float[] boxes = new float[4 * ratios.size() * scales.size()];
         int count = ratios.size() * scales.size();
@@ -130,6 +180,29 @@ public final class AnchorGenerator {
         return strides.get(level);
     }
 
+    /**
+     * Returns the distances between the cells of a level.
+     *
+     * @param grids heights and widths of all levels
+     */
+    Size strides(int level, List<Size> grids) {
+        int stride = strides.get(level);
+        if (!fitted) {
+            return new Size(stride, stride);
+        }
+        Size finest = grids.get(0);
+        Size grid = grids.get(level);
+        return new Size(
+                finest.height() * strides.get(0) / grid.height(),
+                finest.width() * strides.get(0) / grid.width());
+    }
+
+    /** Returns whether the distances between cells equal the strides of the features. */
+    boolean hasFeatureStrides(List<Size> grids) {
+        return IntStream.range(0, levels())
+                .allMatch(l -> strides(l, grids).equals(new Size(stride(l), stride(l))));
+    }
+
     public int anchorsPerCell() {
         return base.get(0).size();
     }
@@ -143,9 +216,11 @@ public final class AnchorGenerator {
      * Returns the anchors of a level from its {@code [A, 4]} base anchors, as {@code [H * W * A,
      * 4]} float32 corners.
      *
+     * @param grids heights and widths of all levels
      * @throws SaccadeException of kind user if there are too many anchors
      */
-    public NDArray anchors(NDArray base, int level, Size grid) {
+    public NDArray anchors(NDArray base, int level, List<Size> grids) {
+        Size grid = grids.get(level);
         long count = grid.area() * anchorsPerCell();
         if (count > MAX_ANCHORS) {
             throw SaccadeException.user(
@@ -153,8 +228,18 @@ public final class AnchorGenerator {
                             + " smaller images",
                     count, grid, MAX_ANCHORS / 1_000_000);
         }
-        NDArray cells = base.getManager().create(new Shape(grid.height(), grid.width(), 0));
-        return ANCHORS.with(Map.of("stride", strides.get(level))).run(base, cells);
+        Map<String, Object> constants =
+                Map.of(
+                        "stride", strides.get(level),
+                        "fitted", fitted,
+                        "finest_stride", strides.get(0));
+        NDManager manager = base.getManager();
+        return ANCHORS.with(constants)
+                .run(base, cells(manager, grid), cells(manager, grids.get(0)));
+    }
+
+    private static NDArray cells(NDManager manager, Size grid) {
+        return manager.create(new Shape(grid.height(), grid.width(), 0));
     }
 
     /** Returns the anchors of the first cell of every level, {@code [L, A, 4]} corners. */
@@ -165,9 +250,13 @@ public final class AnchorGenerator {
 
     /**
      * Returns the height and width, in cells, of the part of a level that covers a padded image;
-     * training ignores all other cells.
+     * training ignores all other cells. torchvision also trains the cells outside of smaller images
+     * of a batch.
      */
     public Size validGrid(int level, Size grid, Size padded) {
+        if (fitted) {
+            return grid;
+        }
         int stride = strides.get(level);
         return new Size(
                 Math.min((padded.height() + stride - 1) / stride, grid.height()),

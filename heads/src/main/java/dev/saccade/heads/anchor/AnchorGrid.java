@@ -40,7 +40,7 @@ public final class AnchorGrid {
         ImmutableList.Builder<NDArray> all = ImmutableList.builder();
         NDArray base = generator.baseAnchors(manager);
         for (int l = 0; l < perLevel.length; l++) {
-            NDArray level = generator.anchors(base.get(l), l, grids.get(l));
+            NDArray level = generator.anchors(base.get(l), l, grids);
             perLevel[l] = Math.toIntExact(level.getShape().get(0));
             all.add(level);
         }
@@ -120,13 +120,13 @@ public final class AnchorGrid {
     /** Computes positions on the host; an array whose size depends on values stalls a GPU. */
     private NDArray insidePositions(int level, Size valid, int start, Border border) {
         Boxes cell = generator.baseAnchors(level);
-        int stride = generator.stride(level);
+        Size strides = generator.strides(level, grids);
         int width = grids.get(level).width();
         List<Long> fitting = new ArrayList<>();
         for (int y = 0; y < valid.height(); y++) {
             for (int x = 0; x < valid.width(); x++) {
                 for (int i = 0; i < cell.size(); i++) {
-                    if (border.contains(cell, i, x * stride, y * stride)) {
+                    if (border.contains(cell, i, x * strides.width(), y * strides.height())) {
                         fitting.add(start + ((long) y * width + x) * cell.size() + i);
                     }
                 }

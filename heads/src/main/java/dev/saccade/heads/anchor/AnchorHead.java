@@ -60,6 +60,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
      * Settings shared by all anchor heads.
      *
      * @param ratios anchor height / width
+     * @param anchorSizes anchor sizes of each level in pixels, which replace all scales; the
+     *     anchors then equal torchvision's {@code AnchorGenerator}
      * @param scaleMajor whether all scales of a ratio are consecutive
      * @param centerOffset anchor center offset within a cell, in strides: 0 in most of
      *     mmdetection's recipes, 0.5 for the cell center
@@ -70,6 +72,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     public record Settings(
             @Default("256") int featChannels,
             @Default("[0.5, 1.0, 2.0]") List<Double> ratios,
+            @Default("[]") List<List<Integer>> anchorSizes,
             @Default("true") boolean scaleMajor,
             @Default("0") double centerOffset,
             @Default("{type: focal}") ClassificationLoss lossCls,
@@ -82,14 +85,32 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
 
         public Settings {
             ratios = ImmutableList.copyOf(ratios);
-            new Checks()
-                    .inRange("feat_channels", featChannels, 1, 8192)
+            anchorSizes = anchorSizes.stream().map(List::copyOf).toList();
+            Checks checks = new Checks().size("anchor_sizes", anchorSizes, 0, 16);
+            for (int l = 0; l < anchorSizes.size(); l++) {
+                int count = anchorSizes.get(0).size();
+                String key = "anchor_sizes[" + l + "]";
+                checks.size(key, anchorSizes.get(l), Math.max(1, count), Math.max(1, count))
+                        .each(key, anchorSizes.get(l), 1, 1 << 15);
+            }
+            checks.inRange("feat_channels", featChannels, 1, 8192)
                     .size("ratios", ratios, 1, 100)
                     .each("ratios", ratios, 0.001, 1000)
                     .inRange("center_offset", centerOffset, 0, 1)
                     .inRange("allowed_border", allowedBorder, -1, 1e6)
                     .throwIfAny();
             BoxRegression.check(lossBbox, regDecodedBbox);
+            if (!anchorSizes.isEmpty()) {
+                AnchorGenerator.check("ratios", anchorSizes.get(0).size(), ratios.size());
+                Checks.require(
+                        centerOffset == 0, "center_offset", centerOffset, "0 with anchor_sizes");
+            }
+        }
+
+        private AnchorGenerator anchorGenerator(List<Double> scales, List<Integer> strides) {
+            return anchorSizes.isEmpty()
+                    ? new AnchorGenerator(scales, ratios, scaleMajor, centerOffset, strides)
+                    : AnchorGenerator.ofSizes(anchorSizes, ratios, scaleMajor, strides);
         }
     }
 
@@ -99,7 +120,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     private final BoxRegression regression;
 
     /**
-     * Creates the anchors ({@code scales} in strides); subclasses add the layers.
+     * Creates the anchors ({@code scales} in strides, unless the settings have sizes); subclasses
+     * add the layers.
      *
      * @throws IllegalArgumentException if levels differ in channels, because they share layers
      */
@@ -115,12 +137,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         this.settings = settings;
         this.numClasses = numClasses;
         anchorGenerator =
-                new AnchorGenerator(
-                        scales,
-                        settings.ratios(),
-                        settings.scaleMajor(),
-                        settings.centerOffset(),
-                        features.stream().map(FeatureInfo::stride).toList());
+                settings.anchorGenerator(
+                        scales, features.stream().map(FeatureInfo::stride).toList());
         regression =
                 new BoxRegression(
                         settings.bboxCoder(), settings.lossBbox(), settings.regDecodedBbox());
@@ -181,12 +199,16 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     public final AnchorGrid grid(List<NDList> maps) {
+        return new AnchorGrid(maps.get(0).get(0).getManager(), anchorGenerator, sizes(maps));
+    }
+
+    private static List<Size> sizes(List<NDList> maps) {
         List<Size> grids = new ArrayList<>();
         for (NDList level : maps) {
             long[] shape = level.get(0).getShape().getShape();
             grids.add(new Size((int) shape[2], (int) shape[3]));
         }
-        return new AnchorGrid(maps.get(0).get(0).getManager(), anchorGenerator, grids);
+        return grids;
     }
 
     /**
@@ -331,7 +353,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         if (ranksByLogits()
                 && settings.lossCls().useSigmoid()
                 && !Tracer.isRecording()
-                && Kernels.isFusedForInferenceOnCpu(maps.get(0).get(0))) {
+                && Kernels.isFusedForInferenceOnCpu(maps.get(0).get(0))
+                && anchorGenerator.hasFeatureStrides(sizes(maps))) {
             return TopAnchors.of(maps, anchorGenerator, clsOutChannels(), nmsPre);
         }
         AnchorGrid grid = grid(maps);

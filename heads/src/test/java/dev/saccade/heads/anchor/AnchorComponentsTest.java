@@ -2,6 +2,7 @@ package dev.saccade.heads.anchor;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
@@ -18,6 +19,7 @@ import dev.saccade.heads.box.Rows;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.LongStream;
 
@@ -33,7 +35,7 @@ class AnchorComponentsTest {
 
     private Boxes anchors(AnchorGenerator generator, int level, Size grid) {
         NDArray base = generator.baseAnchors(manager).get(level);
-        return Rows.boxes(generator.anchors(base, level, grid));
+        return Rows.boxes(generator.anchors(base, level, Collections.nCopies(level + 1, grid)));
     }
 
     @Test
@@ -45,6 +47,27 @@ class AnchorComponentsTest {
         assertBox(new float[] {-22.6274f, -11.3137f, 22.6274f, 11.3137f}, anchors, 0);
         int lastCell = 15;
         assertBox(new float[] {-14.6274f, -7.3137f, 30.6274f, 15.3137f}, anchors, lastCell);
+    }
+
+    /** Recorded from torchvision 0.22.1 on an image padded to 96x160. */
+    @Test
+    void anchorsOfTorchvision() {
+        AnchorGenerator torchvision =
+                AnchorGenerator.ofSizes(
+                        List.of(List.of(32, 40, 50), List.of(64, 80, 101), List.of(128, 161, 203)),
+                        List.of(0.5, 1.0, 2.0),
+                        true,
+                        List.of(8, 16, 64));
+        assertBox(new float[] {-23, -11, 23, 11}, torchvision.baseAnchors(0), 0);
+        assertBox(new float[] {-18, -35, 18, 35}, torchvision.baseAnchors(0), 8);
+        assertBox(new float[] {-50, -50, 50, 50}, torchvision.baseAnchors(1), 5);
+        List<Size> grids = List.of(new Size(12, 20), new Size(6, 10), new Size(2, 3));
+        NDArray base = torchvision.baseAnchors(manager).get(2);
+        Boxes coarsest = Rows.boxes(torchvision.anchors(base, 2, grids));
+        int lastCell = 5 * 9;
+        assertBox(new float[] {15, 3, 197, 93}, coarsest, lastCell);
+        assertEquals(grids.get(1), torchvision.validGrid(1, grids.get(1), new Size(64, 64)));
+        assertFalse(torchvision.hasFeatureStrides(grids));
     }
 
     @Test
