@@ -54,7 +54,8 @@ final class BoxCoderKind implements Kind {
         config.describes("ctr_clamp", "use_box_type");
         return new DeltaXywhBoxCoder(
                 config.numbers("target_means", List.of(0.0, 0.0, 0.0, 0.0)),
-                config.numbers("target_stds", List.of(1.0, 1.0, 1.0, 1.0)));
+                config.numbers("target_stds", List.of(1.0, 1.0, 1.0, 1.0)),
+                true);
     }
 
     private static NDArray clipped(NDArray boxes, Size image) {

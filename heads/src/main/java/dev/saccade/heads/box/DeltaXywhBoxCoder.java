@@ -12,14 +12,20 @@ import dev.saccade.core.ops.script.ScriptTemplate;
 import java.util.List;
 import java.util.Map;
 
-/** Encodes boxes as normalized {@code (dx, dy, dw, dh)} (R-CNN, Girshick et al. 2014). */
+/**
+ * Encodes boxes as normalized {@code (dx, dy, dw, dh)} (R-CNN, Girshick et al. 2014).
+ *
+ * @param clipShrinking whether decoding also limits how much sides shrink, as in mmdetection;
+ *     torchvision and detectron2 only limit how much they grow
+ */
 @Component("delta_xywh")
 public record DeltaXywhBoxCoder(
         @Default("[0.0, 0.0, 0.0, 0.0]") List<Double> targetMeans,
-        @Default("[1.0, 1.0, 1.0, 1.0]") List<Double> targetStds)
+        @Default("[1.0, 1.0, 1.0, 1.0]") List<Double> targetStds,
+        @Default("true") boolean clipShrinking)
         implements BoxCoder {
 
-    /** Decoding scales sides by at most this factor or its inverse, as in mmdetection. */
+    /** Decoding scales sides by at most this factor or its inverse. */
     private static final double MAX_SIZE_RATIO = 1000.0 / 16;
 
     private static final ScriptTemplate ENCODE =
@@ -51,6 +57,7 @@ public record DeltaXywhBoxCoder(
                     """
                     mean = {means}
                     std = {stds}
+                    least = {min_ratio}
                     most = {max_ratio}
                     d = torch.unbind(deltas, -1)
                     b = torch.unbind(boxes, -1)
@@ -58,8 +65,8 @@ public record DeltaXywhBoxCoder(
                     h = torch.sub(b[3], b[1])
                     dx = torch.add(torch.mul(d[0], std[0]), mean[0])
                     dy = torch.add(torch.mul(d[1], std[1]), mean[1])
-                    dw = torch.clamp(torch.add(torch.mul(d[2], std[2]), mean[2]), -most, most)
-                    dh = torch.clamp(torch.add(torch.mul(d[3], std[3]), mean[3]), -most, most)
+                    dw = torch.clamp(torch.add(torch.mul(d[2], std[2]), mean[2]), least, most)
+                    dh = torch.clamp(torch.add(torch.mul(d[3], std[3]), mean[3]), least, most)
                     x = torch.add(torch.mul(torch.add(b[0], b[2]), 0.5), torch.mul(w, dx))
                     y = torch.add(torch.mul(torch.add(b[1], b[3]), 0.5), torch.mul(h, dy))
                     rx = torch.mul(torch.mul(w, torch.exp(dw)), 0.5)
@@ -90,11 +97,13 @@ public record DeltaXywhBoxCoder(
 
     @Override
     public NDArray decode(NDArray boxes, NDArray deltas) {
+        double most = Math.log(MAX_SIZE_RATIO);
         return DECODE.with(
                         Map.of(
                                 "means", targetMeans,
                                 "stds", targetStds,
-                                "max_ratio", Math.log(MAX_SIZE_RATIO)))
+                                "min_ratio", clipShrinking ? -most : -Float.MAX_VALUE,
+                                "max_ratio", most))
                 .run(deltas, boxes);
     }
 }

@@ -23,6 +23,8 @@ import dev.saccade.core.ops.vision.MaxIouAssign;
  *
  * @param negIouThr IoU range of background; other priors below {@code pos_iou_thr} are ignored
  * @param minPosIou minimum IoU of a low-quality match
+ * @param lowQualityArgmax whether a low-quality match gets the object with the highest IoU with the
+ *     prior, as in torchvision and detectron2, instead of the object that the prior is best for
  * @param gtMaxAssignAll whether all priors with the maximum IoU match, instead of only the first
  * @param ignoreIofThr priors with a larger IoF with an ignored region are ignored; 0 or less to
  *     disable
@@ -34,6 +36,7 @@ public record MaxIouAssigner(
         @Default("0.4") Range negIouThr,
         @Default("0") double minPosIou,
         @Default("true") boolean matchLowQuality,
+        @Default("false") boolean lowQualityArgmax,
         @Default("true") boolean gtMaxAssignAll,
         @Default("-1") double ignoreIofThr,
         @Default("true") boolean ignoreWrtCandidates)
@@ -71,9 +74,14 @@ public record MaxIouAssigner(
         MaxIouAssign rule =
                 new MaxIouAssign(
                         posIouThr, negIouThr.high(), minPosIou, matchLowQuality, gtMaxAssignAll);
-        NDList found =
-                rule.assign(boxes, objects.boxes(), ignored.contain(boxes, objects.ignored()));
+        NDArray skip = ignored.contain(boxes, objects.ignored());
+        NDList found = rule.assign(boxes, objects.boxes(), skip);
         NDArray gtInds = found.get(0);
+        if (matchLowQuality && lowQualityArgmax) {
+            MaxIouAssign best = new MaxIouAssign(0, 0, 0, false, gtMaxAssignAll);
+            NDArray argmax = best.assign(boxes, objects.boxes(), skip).get(0);
+            gtInds = Functional.where(Functional.gt(gtInds, 0), argmax, gtInds);
+        }
         NDArray overlaps = found.get(1);
         if (negIouThr.low() > 0) {
             // Priors with a smaller overlap than the range are ignored.

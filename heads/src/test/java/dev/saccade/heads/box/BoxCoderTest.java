@@ -13,8 +13,6 @@ import dev.saccade.core.structures.Boxes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import java.util.List;
-
 class BoxCoderTest {
 
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
@@ -26,8 +24,7 @@ class BoxCoderTest {
 
     @Test
     void decodesTheSpecifiedBox() {
-        BoxCoder coder =
-                new DeltaXywhBoxCoder(List.of(0., 0., 0., 0.), List.of(0.1, 0.1, 0.2, 0.2));
+        BoxCoder coder = Configs.of(DeltaXywhBoxCoder.class, "target_stds=[0.1, 0.1, 0.2, 0.2]");
         NDArray box = Rows.of(manager, Boxes.of(10, 10, 50, 30));
         NDArray deltas = manager.create(new float[] {0.1f, -0.2f, 0.3f, -0.4f}, new Shape(1, 4));
         float[] expected = {9.1633f, 10.3688f, 51.6367f, 28.8312f};
@@ -75,5 +72,9 @@ class BoxCoderTest {
         Boxes decoded = Rows.boxes(coder.decode(box, deltas));
         assertEquals(1000, decoded.width(0), 1e-2f);
         assertEquals(16 * 16 / 1000f, decoded.height(0), 1e-4f);
+        BoxCoder torchvision = Configs.of(DeltaXywhBoxCoder.class, "clip_shrinking=false");
+        Boxes tiny = Rows.boxes(torchvision.decode(box, deltas));
+        assertEquals(1000, tiny.width(0), 1e-2f);
+        assertEquals(0, tiny.height(0), 1e-6f);
     }
 }

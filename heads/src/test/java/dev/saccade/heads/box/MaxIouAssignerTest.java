@@ -39,6 +39,8 @@ class MaxIouAssignerTest {
         Boxes gts = Boxes.of(0, 0, 10, 9, 0, 0, 10, 8);
         int[] gtIndex = assigned(Configs.of(MaxIouAssigner.class), anchors, gts, Boxes.empty());
         assertArrayEquals(new int[] {2, 0}, gtIndex);
+        MaxIouAssigner torchvision = Configs.of(MaxIouAssigner.class, "low_quality_argmax=true");
+        assertArrayEquals(new int[] {1, 0}, assigned(torchvision, anchors, gts, Boxes.empty()));
     }
 
     @Test
@@ -108,13 +110,11 @@ class MaxIouAssignerTest {
                 corners[i + 3] = corners[i + 1] + random.nextInt(1, 60);
             }
             Boxes objects = Boxes.of(corners);
-            for (double minPosIou : new double[] {0, 0.3}) {
+            for (String rule :
+                    List.of("min_pos_iou=0", "min_pos_iou=0.3", "low_quality_argmax=true")) {
                 MaxIouAssigner assigner =
                         Configs.of(
-                                MaxIouAssigner.class,
-                                "pos_iou_thr=0.7",
-                                "neg_iou_thr=0.3",
-                                "min_pos_iou=" + minPosIou);
+                                MaxIouAssigner.class, "pos_iou_thr=0.7", "neg_iou_thr=0.3", rule);
                 assertArrayEquals(
                         byDefinition(assigner, anchors, objects),
                         assigned(assigner, anchors, objects, Boxes.empty()));
@@ -130,11 +130,13 @@ class MaxIouAssignerTest {
             }
         }
         int[] assigned = new int[boxes.size()];
+        int[] argmax = new int[boxes.size()];
         for (int n = 0; n < boxes.size(); n++) {
             int best = 0;
             for (int k = 1; k < objects.size(); k++) {
                 best = iou[k][n] > iou[best][n] ? k : best;
             }
+            argmax[n] = best;
             float most = iou[best][n];
             assigned[n] =
                     most >= (float) assigner.posIouThr()
@@ -148,7 +150,7 @@ class MaxIouAssignerTest {
             }
             for (int n = 0; n < boxes.size(); n++) {
                 if (most >= (float) assigner.minPosIou() && iou[k][n] == most) {
-                    assigned[n] = k + 1;
+                    assigned[n] = (assigner.lowQualityArgmax() ? argmax[n] : k) + 1;
                 }
             }
         }
