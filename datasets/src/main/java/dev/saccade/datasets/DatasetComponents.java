@@ -6,13 +6,19 @@ import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.datasets.folds.FoldDataset;
 import dev.saccade.datasets.transforms.CopyPaste;
+import dev.saccade.datasets.transforms.GaussianBlur;
 import dev.saccade.datasets.transforms.InstaBoost;
+import dev.saccade.datasets.transforms.MixUp;
+import dev.saccade.datasets.transforms.Mosaic;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.PhotometricDistortion;
+import dev.saccade.datasets.transforms.RandomAffine;
 import dev.saccade.datasets.transforms.RandomChoice;
 import dev.saccade.datasets.transforms.RandomCrop;
+import dev.saccade.datasets.transforms.RandomErasing;
 import dev.saccade.datasets.transforms.RandomFlip;
+import dev.saccade.datasets.transforms.RandomRotate90;
 import dev.saccade.datasets.transforms.Resize;
 
 import java.util.List;
@@ -32,6 +38,12 @@ public final class DatasetComponents implements ComponentProvider {
                 RandomCrop.class,
                 CopyPaste.class,
                 InstaBoost.class,
+                Mosaic.class,
+                MixUp.class,
+                RandomAffine.class,
+                RandomRotate90.class,
+                RandomErasing.class,
+                GaussianBlur.class,
                 PhotometricDistortion.class,
                 RandomChoice.class,
                 Normalize.class,

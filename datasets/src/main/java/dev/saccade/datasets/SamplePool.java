@@ -12,8 +12,6 @@ import java.util.SplittableRandom;
 @FunctionalInterface
 public interface SamplePool {
 
-    int MAX_DRAWS = 1000;
-
     /** Always throws; for use without a data set. */
     SamplePool NONE =
             random -> {
@@ -25,21 +23,11 @@ public interface SamplePool {
 
     /** Returns a pool of transformed samples that are not {@linkplain Sample#rejected rejected}. */
     default SamplePool after(List<Transform> steps) {
-        if (steps.isEmpty() || this == NONE) {
-            return this;
-        }
-        return random -> {
-            for (int i = 0; i < MAX_DRAWS; i++) {
-                Sample sample = Transform.applyAll(steps, sample(random), this, random);
-                if (!sample.rejected()) {
-                    return sample;
-                }
-                sample.close();
-            }
-            throw SaccadeException.user(
-                    "the transforms rejected all of %d sampled images; use images with larger"
-                            + " objects, or set allow_negative_crop: true",
-                    MAX_DRAWS);
-        };
+        return steps.isEmpty() || this == NONE ? this : new TransformedPool(this, steps);
+    }
+
+    /** Returns the pool of images before any transform. */
+    default SamplePool untransformed() {
+        return this;
     }
 }

@@ -127,6 +127,23 @@ public final class Boxes {
         return map(i -> i % 2 == 1 ? height - xyxy[i ^ 2] : xyxy[i]);
     }
 
+    /** Swaps x and y. */
+    public Boxes transpose() {
+        return map(i -> xyxy[i ^ 1]);
+    }
+
+    /** Returns the upright boxes around the boxes mapped by an affine map. */
+    public Boxes warp(Affine map) {
+        float[] mapped = new float[xyxy.length];
+        for (int i = 0; i < size(); i++) {
+            double[] bounds = map.bounds(x1(i), y1(i), x2(i), y2(i));
+            for (int k = 0; k < 4; k++) {
+                mapped[4 * i + k] = (float) bounds[k];
+            }
+        }
+        return new Boxes(mapped);
+    }
+
     private interface Corner {
         float get(int i);
     }

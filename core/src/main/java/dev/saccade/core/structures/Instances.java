@@ -66,6 +66,17 @@ public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> mas
         return new Instances(boxes, labels.clone(), scores.clone(), List.of(), Boxes.empty());
     }
 
+    /** Concatenates ground truth and ignored regions. */
+    public static Instances concat(List<Instances> lists) {
+        List<Rle> masks = new ArrayList<>();
+        lists.forEach(each -> masks.addAll(each.masks));
+        return groundTruth(
+                        Boxes.concat(lists.stream().map(Instances::boxes).toList()),
+                        Ints.concat(arrays(lists, each -> each.labels, int[][]::new)))
+                .withMasks(masks)
+                .withIgnored(Boxes.concat(lists.stream().map(Instances::ignored).toList()));
+    }
+
     /**
      * Merges predictions of an image, for example from test-time augmentation, by NMS per class.
      */
@@ -180,6 +191,14 @@ public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> mas
     private static Boxes bounds(Rle mask) {
         Rle.Bounds box = mask.bounds();
         return Boxes.of(box.x(), box.y(), box.x() + box.width(), box.y() + box.height());
+    }
+
+    /**
+     * Removes objects and ignored regions that a crop or warp left without area. Boxes of objects
+     * with masks become the tightest around their masks.
+     */
+    public Instances visible() {
+        return (hasMasks() ? boxesFromMasks() : this).withArea();
     }
 
     /** Returns whether there are masks and at least one object. */

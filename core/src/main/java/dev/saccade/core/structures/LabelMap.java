@@ -117,6 +117,48 @@ public final class LabelMap {
         return pick(size, y -> size.height() - 1 - y, x -> x);
     }
 
+    /** Swaps rows and columns. */
+    public LabelMap transpose() {
+        short[] swapped = new short[labels.length];
+        for (int y = 0, i = 0; y < size.height(); y++) {
+            for (int x = 0; x < size.width(); x++) {
+                swapped[x * size.height() + y] = labels[i++];
+            }
+        }
+        return new LabelMap(new Size(size.width(), size.height()), swapped);
+    }
+
+    /**
+     * Warps like OpenCV's {@code warpPerspective} with {@code INTER_NEAREST}; pixels outside this
+     * map become {@link #IGNORE}.
+     *
+     * @param map from pixel centers of this map to those of the result
+     */
+    public LabelMap warp(Affine map, Size target) {
+        Affine back = map.inverse();
+        LabelMap warped = filled(target, IGNORE);
+        for (int y = 0, i = 0; y < target.height(); y++) {
+            double startX = back.x(0, y);
+            double startY = back.y(0, y);
+            for (int x = 0; x < target.width(); x++, i++) {
+                int column = (int) Math.rint(startX + back.xx() * x);
+                int row = (int) Math.rint(startY + back.yx() * x);
+                if (column >= 0 && column < size.width() && row >= 0 && row < size.height()) {
+                    warped.labels[i] = labels[row * size.width() + column];
+                }
+            }
+        }
+        return warped;
+    }
+
+    /** Copies the labels of a window, row-major, to a part of a larger row-major array. */
+    public void copyTo(int top, int left, Size part, short[] target, int offset, int stride) {
+        for (int y = 0; y < part.height(); y++) {
+            int row = (top + y) * size.width() + left;
+            System.arraycopy(labels, row, target, offset + y * stride, part.width());
+        }
+    }
+
     /** Pads the bottom and right with {@link #IGNORE}. */
     public LabelMap pad(Size padded) {
         return padded.equals(size) ? this : window(0, 0, padded);

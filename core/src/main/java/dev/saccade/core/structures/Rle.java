@@ -157,6 +157,9 @@ public final class Rle {
                 "cannot resize a mask of %s to" + " %s",
                 size,
                 target);
+        if (target.equals(size)) {
+            return this;
+        }
         return size.area() == 0 ? empty(target) : columns().resize(target);
     }
 
@@ -171,6 +174,40 @@ public final class Rle {
             runs.add(mirrored.counts[i], i % 2 == 1);
         }
         return runs.build();
+    }
+
+    /** Swaps rows and columns. */
+    public Rle transpose() {
+        Bounds box = bounds();
+        Size whole = new Size(size.width(), size.height());
+        byte[] bitmap = crop(box).decode();
+        RunBuilder runs = new RunBuilder(whole);
+        for (int y = 0, i = 0; y < box.height; y++) {
+            int start = (box.y + y) * size.width() + box.x;
+            for (int x = 0; x < box.width; x++, i++) {
+                boolean foreground = bitmap[i] != 0;
+                if (foreground != (x > 0 && bitmap[i - 1] != 0)) {
+                    runs.fill(start + x, !foreground);
+                }
+            }
+            runs.fill(start + box.width, box.width > 0 && bitmap[i - 1] != 0);
+        }
+        runs.fill(RunBuilder.pixels(whole), false);
+        return runs.build();
+    }
+
+    private Rle crop(Bounds box) {
+        return crop(box.y, box.x, new Size(box.height, box.width));
+    }
+
+    /**
+     * Warps like OpenCV's {@code warpPerspective} with {@code INTER_NEAREST}.
+     *
+     * @param map from pixel centers of this mask to those of the result
+     */
+    public Rle warp(Affine map, Size target) {
+        Bounds box = bounds();
+        return new RleWarp(crop(box).decode(), box, map).to(target);
     }
 
     /** Pads the bottom and right with background. */

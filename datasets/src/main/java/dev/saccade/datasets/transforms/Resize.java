@@ -203,7 +203,7 @@ public record Resize(
                 (float) ((double) target.height() / info.size().height()));
     }
 
-    private static Mat resize(Mat image, Size target, Backend backend) {
+    static Mat resize(Mat image, Size target, Backend backend) {
         Mat source = image;
         if (backend == Backend.TORCH) {
             source = new Mat();

@@ -2,6 +2,8 @@ package dev.saccade.datasets.transforms;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.saccade.core.structures.Affine;
+import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.OpenCv;
@@ -76,6 +78,57 @@ class MasksLikeOpenCvTest {
         assertEquals(mask(flipped), mask(bitmap).flipHorizontal());
         Core.flip(bitmap, flipped, 0);
         assertEquals(mask(flipped), mask(bitmap).flipVertical());
+    }
+
+    @Property(tries = 300)
+    void transposed(
+            @ForAll @IntRange(min = 1, max = 150) int height,
+            @ForAll @IntRange(min = 1, max = 150) int width,
+            @ForAll long seed) {
+        Mat bitmap = bitmap(height, width, seed);
+        Mat transposed = new Mat();
+        Core.transpose(bitmap, transposed);
+        assertEquals(mask(transposed), mask(bitmap).transpose());
+        assertEquals(labels(transposed), labels(bitmap).transpose());
+    }
+
+    @Property(tries = 300)
+    void warped(
+            @ForAll @IntRange(min = 1, max = 150) int height,
+            @ForAll @IntRange(min = 1, max = 150) int width,
+            @ForAll @IntRange(min = 1, max = 300) int newHeight,
+            @ForAll @IntRange(min = 1, max = 300) int newWidth,
+            @ForAll @DoubleRange(min = -180, max = 180) double degrees,
+            @ForAll @DoubleRange(min = 0.11, max = 3.1) double scale,
+            @ForAll long seed) {
+        Mat bitmap = bitmap(height, width, seed);
+        Affine map =
+                Affine.translation(newWidth / 2.3, newHeight / 2.1)
+                        .after(Affine.shear(seed % 30 + 0.3, seed % 20 - 0.1))
+                        .after(Affine.rotation(degrees + 0.0123))
+                        .after(Affine.scaling(scale))
+                        .after(Affine.translation(-width / 2.3, -height / 2.2));
+        Mat matrix = new Mat(3, 3, CvType.CV_64F);
+        matrix.put(0, 0, map.xx(), map.xy(), map.x0(), map.yx(), map.yy(), map.y0(), 0, 0, 1);
+        Mat warped = new Mat();
+        org.opencv.core.Size size = new org.opencv.core.Size(newWidth, newHeight);
+        Imgproc.warpPerspective(
+                bitmap, warped, matrix, size, Imgproc.INTER_NEAREST, 0, Scalar.all(0));
+        Size target = new Size(newHeight, newWidth);
+        assertEquals(mask(warped), mask(bitmap).warp(map, target));
+        Imgproc.warpPerspective(
+                bitmap, warped, matrix, size, Imgproc.INTER_NEAREST, 0, Scalar.all(255));
+        assertEquals(labels(warped), labels(bitmap).warp(map, target));
+    }
+
+    private static LabelMap labels(Mat bitmap) {
+        byte[] pixels = new byte[Math.toIntExact(bitmap.total())];
+        bitmap.get(0, 0, pixels);
+        short[] labels = new short[pixels.length];
+        for (int i = 0; i < labels.length; i++) {
+            labels[i] = pixels[i];
+        }
+        return LabelMap.of(new Size(bitmap.rows(), bitmap.cols()), labels);
     }
 
     /** As the original of Boundary IoU: an erosion within a frame of background. */

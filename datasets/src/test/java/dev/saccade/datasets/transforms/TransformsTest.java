@@ -79,12 +79,18 @@ class TransformsTest {
                         List.of(
                                 "random_choice",
                                 "copy_paste",
+                                "gaussian_blur",
                                 "instaboost",
+                                "mixup",
+                                "mosaic",
                                 "normalize",
                                 "pad",
                                 "photometric_distortion",
+                                "random_affine",
                                 "random_crop",
+                                "random_erasing",
                                 "random_flip",
+                                "random_rotate90",
                                 "resize")),
                 names::toString);
     }
