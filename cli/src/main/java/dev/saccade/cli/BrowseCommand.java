@@ -85,8 +85,7 @@ final class BrowseCommand extends BaseCommand {
                 new CheckOptions(false, run.model().head(), run.data().workers(), () -> {});
         BrowseFindings faults =
                 BrowseFindings.of(dataset, named.check(run.data().root(), quick).findings());
-        SampleReader reader =
-                new SampleReader(dataset, run.data().trainTransformsAtSize(), targets);
+        SampleReader reader = new SampleReader(dataset, run.trainTransforms(), targets);
         int shownCount = Math.min(count, dataset.size());
         OutputFolder.checkOutside(out, run.data().root());
         config.run().ifPresent(folder -> OutputFolder.checkOutside(out, folder));

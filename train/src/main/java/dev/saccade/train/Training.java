@@ -310,7 +310,7 @@ public final class Training {
                 DataLoader<Batch> loader =
                         DataLoader.distributed(
                                 parts.train,
-                                data.trainTransformsAtSize(),
+                                config.trainTransforms(),
                                 config.model().head().targets(),
                                 data.batchSize(),
                                 data.workers(),

@@ -70,20 +70,22 @@ public final class DataLoader<B> implements AutoCloseable {
             int threads,
             long seed) {
         Sampler sampler = Sampler.of(dataset, targets, batchSize, seed);
-        return training(dataset, transforms, targets, sampler, threads, seed);
+        SampleReader reader = new SampleReader(dataset, transforms, targets);
+        return training(reader, sampler, threads, seed);
     }
 
     /**
      * Creates a loader of the batches of one rank; all ranks together read the same batches as a
      * single process.
      *
+     * @param transforms the transforms of an epoch, counted from 0
      * @param dropLast whether to drop the last batches if there is not one for each rank
      * @throws SaccadeException if no image has objects to train on, or, with {@code dropLast}, if
      *     an epoch has fewer batches than ranks
      */
     public static DataLoader<Batch> distributed(
             Dataset dataset,
-            List<Transform> transforms,
+            IntFunction<List<Transform>> transforms,
             TargetKind targets,
             int batchSize,
             int threads,
@@ -92,17 +94,12 @@ public final class DataLoader<B> implements AutoCloseable {
             boolean dropLast) {
         Sampler all = Sampler.of(dataset, targets, batchSize, seed);
         Sampler own = new DistributedSampler(all, ranks.rank(), ranks.worldSize(), dropLast);
-        return training(dataset, transforms, targets, own, threads, seed);
+        SampleReader reader = new SampleReader(dataset, transforms, targets);
+        return training(reader, own, threads, seed);
     }
 
     private static DataLoader<Batch> training(
-            Dataset dataset,
-            List<Transform> transforms,
-            TargetKind targets,
-            Sampler sampler,
-            int threads,
-            long seed) {
-        SampleReader reader = new SampleReader(dataset, transforms, targets);
+            SampleReader reader, Sampler sampler, int threads, long seed) {
         BufferPool buffers = new BufferPool();
         return new DataLoader<>(
                 sampler::epoch,

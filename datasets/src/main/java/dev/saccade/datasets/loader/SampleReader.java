@@ -1,7 +1,6 @@
 package dev.saccade.datasets.loader;
 
 import com.google.common.base.Suppliers;
-import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
@@ -20,22 +19,38 @@ import dev.saccade.datasets.Transform;
 
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /** Reads images with their targets and applies the transforms, for training. Thread-safe. */
 public final class SampleReader {
 
     private final Dataset dataset;
-    private final ImmutableList<Transform> transforms;
+    private final IntFunction<List<Transform>> transforms;
     private final TargetKind targets;
     private final Supplier<ImmutableIntArray> trained;
 
     public SampleReader(Dataset dataset, List<Transform> transforms, TargetKind targets) {
+        this(dataset, always(transforms), targets);
+    }
+
+    /**
+     * Creates a reader whose transforms depend on the epoch.
+     *
+     * @param transforms the transforms of an epoch, counted from 0
+     */
+    public SampleReader(
+            Dataset dataset, IntFunction<List<Transform>> transforms, TargetKind targets) {
         this.dataset = dataset;
-        this.transforms = ImmutableList.copyOf(transforms);
+        this.transforms = transforms;
         this.targets = targets;
         // Scanning all images is slow, and most transforms need no other samples.
         this.trained = Suppliers.memoize(() -> Sampler.trained(dataset, targets));
+    }
+
+    static IntFunction<List<Transform>> always(List<Transform> transforms) {
+        List<Transform> copy = List.copyOf(transforms);
+        return epoch -> copy;
     }
 
     /**
@@ -53,17 +68,18 @@ public final class SampleReader {
                 repetition == 0
                         ? SeededRandom.of(seed, epoch, image.id())
                         : SeededRandom.of(seed, epoch, image.id(), repetition);
-        return ImageDecoder.describingFailure(image, () -> transformed(index, random));
+        List<Transform> steps = transforms.apply(epoch);
+        return ImageDecoder.describingFailure(image, () -> transformed(index, steps, random));
     }
 
-    private Sample transformed(int index, SplittableRandom random) {
-        Sample sample = Transform.applyAll(transforms, read(index), this::sampleAny, random);
+    private Sample transformed(int index, List<Transform> steps, SplittableRandom random) {
+        Sample sample = Transform.applyAll(steps, read(index), this::sampleAny, random);
         if (!sample.rejected()) {
             return sample;
         }
         sample.close();
         SamplePool others = this::sampleAny;
-        return others.after(transforms).sample(random);
+        return others.after(steps).sample(random);
     }
 
     private Sample sampleAny(SplittableRandom random) {

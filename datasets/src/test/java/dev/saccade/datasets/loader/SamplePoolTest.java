@@ -249,6 +249,21 @@ class SamplePoolTest {
     }
 
     @Test
+    void transformsMayDependOnTheEpoch() {
+        Transform small = Configs.of(Resize.class, "scales=[[32, 32]]");
+        SampleReader reader =
+                new SampleReader(
+                        photos(),
+                        epoch -> epoch < 2 ? List.of() : List.of(small),
+                        TargetKind.BOXES);
+        for (int epoch = 0; epoch < 4; epoch++) {
+            try (Sample sample = reader.trainingSample(0, 1, epoch)) {
+                assertEquals(epoch < 2 ? 100 : 32, sample.info().size().width());
+            }
+        }
+    }
+
+    @Test
     void removesFullyCoveredObjects() {
         Sample sample = sample(new Size(20, 20), 1, Boxes.of(0, 0, 4, 4));
         try (Sample other = sample(new Size(20, 20), 9, Boxes.of(0, 0, 6, 6));

@@ -22,6 +22,11 @@ import java.util.Optional;
  * @param train training set; may be missing if a program provides the data
  * @param val validation set; without it, the model is not evaluated
  * @param size image size for transforms that do not set one; see {@link #trainTransformsAtSize()}
+ * @param numLastEpochs at the end of training, number of epochs without the transforms of {@code
+ *     skip_type_keys}, like mmdetection's {@code YOLOXModeSwitchHook}, which starts one epoch
+ *     earlier
+ * @param skipTypeKeys types of training transforms to skip in the last epochs; transforms inside of
+ *     {@code random_choice} are not skipped
  * @param valTransforms also used for predictions
  * @param tta test-time augmentations, for {@code saccade eval} and predictions; evaluations during
  *     training use none
@@ -35,6 +40,8 @@ public record DataConfig(
         @Unwrapped InputSize size,
         @Default("[{type: resize}, {type: random_flip}, {type: normalize}, {type: pad}]")
                 List<Transform> trainTransforms,
+        @Default("0") int numLastEpochs,
+        @Default("[mosaic, random_affine, mixup]") List<String> skipTypeKeys,
         @Default(Transform.FOR_PREDICTION) List<Transform> valTransforms,
         @Unwrapped NamedAugmentations tta,
         @Default("2") int batchSize,
@@ -42,9 +49,12 @@ public record DataConfig(
 
     public DataConfig {
         trainTransforms = List.copyOf(trainTransforms);
+        skipTypeKeys = List.copyOf(skipTypeKeys);
         valTransforms = List.copyOf(valTransforms);
         new Checks()
                 .size("train_transforms", trainTransforms, 0, 100)
+                .inRange("num_last_epochs", numLastEpochs, 0, 1_000_000)
+                .size("skip_type_keys", skipTypeKeys, 0, 100)
                 .size("val_transforms", valTransforms, 0, 100)
                 .inRange("batch_size", batchSize, 1, 10_000)
                 .inRange("workers", workers, 1, 1000)
@@ -58,6 +68,7 @@ public record DataConfig(
         size.applyTo(trainTransforms);
         checkOrder("train_transforms", trainTransforms);
         checkOrder("val_transforms", valTransforms);
+        checkSkipped(trainTransforms, numLastEpochs, skipTypeKeys);
         checkNoMixing(valTransforms);
         tta.requireFor(size.uncropped().applyTo(valTransforms));
     }
@@ -65,6 +76,13 @@ public record DataConfig(
     /** Returns the training transforms with their final sizes. */
     public List<Transform> trainTransformsAtSize() {
         return size.applyTo(trainTransforms);
+    }
+
+    /** Returns the training transforms of the last epochs, with their final sizes. */
+    List<Transform> lastTransformsAtSize() {
+        return trainTransformsAtSize().stream()
+                .filter(transform -> !skipTypeKeys.contains(transform.type()))
+                .toList();
     }
 
     /** Returns the validation transforms with their final sizes. */
@@ -92,6 +110,17 @@ public record DataConfig(
                     step.type() + " after " + before.type(),
                     "the opposite order: normalize and pad must come last");
         }
+    }
+
+    private static void checkSkipped(
+            List<Transform> transforms, int numLastEpochs, List<String> skipTypeKeys) {
+        List<String> types = transforms.stream().map(ComponentConfig::type).toList();
+        Checks.require(
+                numLastEpochs == 0 || types.stream().anyMatch(skipTypeKeys::contains),
+                "skip_type_keys",
+                skipTypeKeys,
+                "at least one type of train_transforms: %s",
+                types);
     }
 
     private static void checkNoMixing(List<Transform> transforms) {

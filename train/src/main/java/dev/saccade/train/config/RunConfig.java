@@ -26,6 +26,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntFunction;
 
 /**
  * A run, as described by a YAML file.
@@ -81,6 +82,17 @@ public record RunConfig(
                 .throwIfAny();
         Checks.require(Devices.isName(device), "device", device, "%s", Devices.EXPECTED);
         checkTransforms(data.trainTransforms(), model.head().targets());
+        Checks.require(
+                data.numLastEpochs() == 0 || iterations.isEmpty(),
+                "data.num_last_epochs",
+                data.numLastEpochs(),
+                "0 for a run of iterations; set epochs instead of iterations");
+        Checks.require(
+                data.numLastEpochs() <= epochs,
+                "data.num_last_epochs",
+                data.numLastEpochs(),
+                "at most epochs: %s",
+                epochs);
     }
 
     private static void checkTransforms(List<Transform> transforms, TargetKind targets) {
@@ -121,6 +133,14 @@ public record RunConfig(
     /** Returns the run without data sets, for programs that provide them. */
     public RunConfig withoutDatasets() {
         return with("data.train=null", "data.val=null");
+    }
+
+    /** Returns the training transforms of each epoch, counted from 0. */
+    public IntFunction<List<Transform>> trainTransforms() {
+        List<Transform> first = data.trainTransformsAtSize();
+        List<Transform> last = data.lastTransformsAtSize();
+        int switchEpoch = epochs - data.numLastEpochs();
+        return epoch -> epoch < switchEpoch || data.numLastEpochs() == 0 ? first : last;
     }
 
     /**

@@ -9,6 +9,7 @@ import dev.saccade.backbones.ResNet;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Transform;
 import dev.saccade.heads.anchor.RetinaNetHead;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.necks.Fpn;
@@ -175,6 +176,34 @@ class RunConfigTest {
                         + " trains on boxes only",
                 SMALLEST + String.format(Locale.ROOT, pasting, ""));
         RunConfig.parse(SMALLEST + String.format(Locale.ROOT, pasting, ", paste_by_box: true"));
+    }
+
+    @Test
+    void skipsStrongAugmentationInTheLastEpochs() {
+        String mosaic =
+                SMALLEST
+                        + """
+                          train_transforms: [{type: mosaic}, {type: random_affine}, {type: resize}]
+                          num_last_epochs: %s
+                        epochs: 10
+                        """;
+        RunConfig run = RunConfig.parse(String.format(Locale.ROOT, mosaic, 3));
+        for (int epoch = 0; epoch < 10; epoch++) {
+            assertEquals(
+                    epoch < 7 ? List.of("mosaic", "random_affine", "resize") : List.of("resize"),
+                    run.trainTransforms().apply(epoch).stream().map(Transform::type).toList());
+        }
+        RunConfig never = RunConfig.parse(String.format(Locale.ROOT, mosaic, 0));
+        assertEquals(3, never.trainTransforms().apply(20).size());
+        assertRefused(
+                "data.num_last_epochs: got 11, expected at most epochs: 10",
+                String.format(Locale.ROOT, mosaic, 11));
+        assertRefused(
+                "data.num_last_epochs: got 3, expected 0 for a run of iterations; set epochs",
+                String.format(Locale.ROOT, mosaic, 3) + "iterations: 90\n");
+        assertRefused(
+                "data.skip_type_keys: got [mixup], expected at least one type of train_transforms",
+                String.format(Locale.ROOT, mosaic, "3\n  skip_type_keys: [mixup]"));
     }
 
     @Test
