@@ -239,8 +239,7 @@ class AugmentationsTest {
     @Property(tries = 50)
     void rotatesAroundTheCenterIfConfigured(@ForAll @IntRange(min = 0, max = 3) int turns) {
         RandomAffine affine = Configs.of(RandomAffine.class, "center=true");
-        Sample square =
-                Resize.resize(sample(new SplittableRandom(turns)), new Size(40, 40));
+        Sample square = Resize.resize(sample(new SplittableRandom(turns)), new Size(40, 40));
         byte[] expected;
         try (Sample turned = RandomRotate90.rotate(square.shallowCopy(), turns)) {
             expected = pixels(turned);
