@@ -18,13 +18,16 @@ def up_to(divisor, edges):
     return [-(-edge // divisor) * divisor for edge in edges]
 
 
-def resize(image, scales, keep_ratio, ratio_range, divisor, **_):
+def resize(image, scales, keep_ratio, ratio_range, divisor, backend="cv2", **_):
     if len(scales) != 1 or ratio_range:
         sys.exit(f"unsupported resize, expected a single size: {scales}")
     edges, size = scales[0], image.shape[1::-1]
     if keep_ratio:
         factor = min(max(edges) / max(size), min(edges) / min(size))
-        edges = [max(1, int(edge * factor + 0.5)) for edge in size]
+        rounding = 0.5 if backend == "cv2" else 0
+        edges = [max(1, int(edge * factor + rounding)) for edge in size]
+    if backend == "torch":
+        image = np.float32(image)
     for new in edges, up_to(divisor, edges):
         image = cv2.resize(image, new, interpolation=cv2.INTER_LINEAR)
     return image

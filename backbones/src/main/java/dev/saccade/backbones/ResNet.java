@@ -91,7 +91,7 @@ public final class ResNet extends Backbone {
                     .size("out_indices", outIndices, 1, 4)
                     .each("out_indices", outIndices, 0, 3)
                     .ascending("out_indices", outIndices)
-                    .inRange("norm_eps", normEps, 1e-12, 1)
+                    .inRange("norm_eps", normEps, 0, 1)
                     .inRange("frozen_stages", frozenStages, -1, 4)
                     .throwIfAny();
             Checks.require(

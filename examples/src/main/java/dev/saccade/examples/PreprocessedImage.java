@@ -52,6 +52,9 @@ final class PreprocessedImage {
         if (transform.path("scales").size() != 1 || !transform.path("ratio_range").isEmpty()) {
             throw new IOException("unsupported resize, expected a single size: " + transform);
         }
+        if (!transform.path("backend").asText("cv2").equals("cv2")) {
+            throw new IOException("unsupported resize, expected backend cv2: " + transform);
+        }
         int one = edges.path(0).asInt();
         int other = edges.path(1).asInt();
         if (transform.path("keep_ratio").asBoolean()) {

@@ -171,6 +171,16 @@ class ModelExportTest {
     }
 
     @Test
+    void torchvisionsRetinaNet() {
+        assertLeaves(
+                TinyModel.RESNET,
+                TinyModel.FPN,
+                "{type: retinanet, feat_channels: 16, stacked_convs: 1, norm_groups: 4, nms_pre: 60,"
+                        + " nms_pre_pairs: true, bbox_coder: {clip_shrinking: false}, anchor_sizes:"
+                        + " [[16, 20], [32, 40], [64, 80], [128, 161], [256, 322]]}");
+    }
+
+    @Test
     void maskRcnn() {
         assertLeaves(TinyModel.RESNET, TinyModel.FPN, TinyModel.MASK_RCNN);
     }

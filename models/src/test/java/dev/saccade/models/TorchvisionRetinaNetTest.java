@@ -6,16 +6,18 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.io.Resources;
 
-import dev.saccade.backbones.ResNet;
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.checkpoint.weights.Naming;
-import dev.saccade.config.Configs;
-import dev.saccade.heads.anchor.RetinaNetHead;
-import dev.saccade.necks.Fpn;
+import dev.saccade.core.structures.Size;
+import dev.saccade.models.zoo.Recipe;
+import dev.saccade.models.zoo.Zoo;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -27,12 +29,16 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
-/** Compares names and shapes with torchvision's RetinaNet. */
+/** Compares names, shapes and counts with torchvision's RetinaNets. */
 class TorchvisionRetinaNetTest {
 
-    @Test
-    void translatesTorchvisionNamesAndShapes() throws IOException {
-        assertEquals(ours(), translated(theirs(UnaryOperator.identity())));
+    private static final String V1 = "retinanet_resnet50_fpn";
+    private static final String V2 = "retinanet_resnet50_fpn_v2";
+
+    @ParameterizedTest
+    @ValueSource(strings = {V1, V2})
+    void translatesTorchvisionNamesAndShapes(String name) throws IOException {
+        assertEquals(ours(name), translated(theirs(name, UnaryOperator.identity())));
     }
 
     @Test
@@ -48,32 +54,44 @@ class TorchvisionRetinaNetTest {
                     return shorter.replace("head.conv.0.0.", "head.conv.0.");
                 };
 
-        assertEquals(ours(), translated(theirs(old)));
+        assertEquals(ours(V1), translated(theirs(V1, old)));
     }
 
-    @Test
-    void translatesSaccadeNamesBack() throws IOException {
-        Checkpoint theirs = theirs(UnaryOperator.identity());
+    @ParameterizedTest
+    @ValueSource(strings = {V1, V2})
+    void translatesSaccadeNamesBack(String name) throws IOException {
+        Checkpoint theirs = theirs(name, UnaryOperator.identity());
 
         Checkpoint back = Naming.of("torchvision").fromSaccade(Naming.toSaccade(theirs));
 
         assertEquals(theirs, back);
     }
 
-    private static Map<String, Shape> ours() {
-        ModelConfig config =
-                ModelConfig.detector(
-                        Configs.of(ResNet.Config.class),
-                        Configs.of(
-                                Fpn.Config.class,
-                                "start_level=1",
-                                "add_extra_convs=on_output",
-                                "relu_before_extra_convs=true"),
-                        Configs.of(RetinaNetHead.Config.class));
+    /**
+     * Published as {@code num_params} and {@code _ops}; a {@code FrozenBatchNorm2d} has 53,120
+     * weights and biases that are not counted.
+     */
+    @ParameterizedTest
+    @CsvSource({V1 + ", 34014999, 53120, 151.54", V2 + ", 38198935, 0, 152.238"})
+    void hasTheSizeOfTorchvision(String name, long parameters, long frozen, double billions) {
+        Model<?> model = recipe(name).model().build(Collections.nCopies(91, "thing"));
+
+        assertEquals(parameters, model.parameterCount() - frozen);
+        assertEquals(billions, model.multiplyAdds(new Size(800, 800)) / 1e9, 0.1);
+    }
+
+    private static Recipe recipe(String name) {
+        return Zoo.packaged()
+                .recipe("retinanet/" + name.replace("retinanet_", "") + "_torchvision");
+    }
+
+    private static Map<String, Shape> ours(String name) {
         Map<String, Shape> shapes = new TreeMap<>();
-        new DetectionModel(config, Collections.nCopies(80, "thing"))
+        recipe(name)
+                .model()
+                .build(Collections.nCopies(80, "thing"))
                 .namedParameters()
-                .forEach((name, parameter) -> shapes.put(name, parameter.getShape()));
+                .forEach((key, parameter) -> shapes.put(key, parameter.getShape()));
         return shapes;
     }
 
@@ -86,11 +104,11 @@ class TorchvisionRetinaNetTest {
         return shapes;
     }
 
-    private static Checkpoint theirs(UnaryOperator<String> renaming) throws IOException {
+    private static Checkpoint theirs(String name, UnaryOperator<String> renaming)
+            throws IOException {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         Resources.readLines(
-                        Resources.getResource(
-                                TorchvisionRetinaNetTest.class, "retinanet_resnet50_fpn.names"),
+                        Resources.getResource(TorchvisionRetinaNetTest.class, name + ".names"),
                         StandardCharsets.UTF_8)
                 .stream()
                 .map(line -> line.split(" "))

@@ -53,6 +53,7 @@ final class Kinds {
                     entry("segmentor", new SegmenterKind()),
                     entry("soft_nms", new SoftNmsKind()),
                     entry("sync_bn", new SyncBnKind()),
+                    entry("torchvision_retinanet", new TorchvisionRetinaNetKind()),
                     entry("tta", new TtaKind()));
 
     private Kinds() {}

@@ -33,27 +33,35 @@ public final class AnchorGenerator {
     private static final int MAX_PER_CELL = 256;
     private static final long MAX_ANCHORS = 100_000_000;
 
-    /** Builds one row of cells, then all rows, to keep the inner loops long. */
+    /**
+     * Builds one row of cells, then all rows, to keep the inner loops long. Fitted strides are
+     * computed from tensors, so that exported models accept images of any size.
+     */
     private static final ScriptTemplate ANCHORS =
             ScriptTemplate.of(
                     "(base: Tensor, cells: Tensor, finest: Tensor) -> Tensor",
                     """
-                    h = torch.size(cells, 0)
-                    w = torch.size(cells, 1)
-                    down = {stride}
-                    right = {stride}
+                    x = torch.arange(torch.size(cells, 1), dtype=6, device=base.device)
+                    y = torch.arange(torch.size(cells, 0), dtype=6, device=base.device)
                     if {fitted}:
-                      down = torch.size(finest, 0) * {finest_stride} // h
-                      right = torch.size(finest, 1) * {finest_stride} // w
-                    x = torch.mul(torch.arange(w, dtype=6, device=base.device), right)
+                      finest_x = torch.arange(torch.size(finest, 1), dtype=6, device=base.device)
+                      finest_y = torch.arange(torch.size(finest, 0), dtype=6, device=base.device)
+                      columns = torch.sum(torch.ones_like(x), [0])
+                      rows = torch.sum(torch.ones_like(y), [0])
+                      width = torch.mul(torch.sum(torch.ones_like(finest_x), [0]), {finest_stride})
+                      height = torch.mul(torch.sum(torch.ones_like(finest_y), [0]), {finest_stride})
+                      x = torch.mul(x, torch.floor(torch.div(width, columns)))
+                      y = torch.mul(y, torch.floor(torch.div(height, rows)))
+                    else:
+                      x = torch.mul(x, {stride})
+                      y = torch.mul(y, {stride})
                     none = torch.zeros_like(x)
                     shift = torch.unsqueeze(torch.stack([x, none, x, none], 1), 1)
                     row = torch.reshape(torch.add(torch.unsqueeze(base, 0), shift), [1, -1])
                     one = torch.ones_like(x)
                     moves = torch.unsqueeze(torch.stack([none, one, none, one], 1), 1)
                     moves = torch.expand(moves, [-1, torch.size(base, 0), -1])
-                    y = torch.arange(h, dtype=6, device=base.device)
-                    y = torch.unsqueeze(torch.mul(y, down), 1)
+                    y = torch.unsqueeze(y, 1)
                     all = torch.addcmul(row, y, torch.reshape(moves, [1, -1]))
                     return torch.reshape(all, [-1, 4])
                     """);

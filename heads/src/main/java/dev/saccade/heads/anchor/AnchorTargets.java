@@ -16,8 +16,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Training targets of a batch; {@code avgFactor} is the loss divisor, a scalar above 0. */
-public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
+/**
+ * Training targets of a batch.
+ *
+ * @param avgFactors loss divisor of each image, {@code [N]} above 0
+ * @param avgFactor loss divisor of the batch, a scalar above 0
+ */
+public record AnchorTargets(List<Level> levels, NDArray avgFactors, NDArray avgFactor) {
 
     /**
      * Targets of one level, concatenated over the images.
@@ -81,7 +86,8 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
 
     /**
      * Returns six arrays: labels, weights, positive mask and object indices, {@code [N, anchors]};
-     * corners of all objects from index 1, with zeros at index 0 for "no object"; loss divisor.
+     * corners of all objects from index 1, with zeros at index 0 for "no object"; loss divisors of
+     * the images.
      */
     private static final ScriptTemplate JOIN =
             ScriptTemplate.of(
@@ -102,7 +108,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
                     label = torch.reshape(torch.index_select(classes, 0, torch.reshape(object, [-1])), torch.size(object))
                     positive = torch.stack(pos)
                     weight = torch.to(torch.logical_or(positive, torch.stack(neg)), 6)
-                    return (label, weight, positive, object, corners, torch.sum(torch.stack(factors)))
+                    return (label, weight, positive, object, corners, torch.stack(factors))
                     """);
 
     private static final Script POSITIVE_BOXES =
@@ -115,6 +121,18 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
                     ends = torch.index_select(corners, 0, torch.index_select(objects, 0, indices))
                     there = torch.unsqueeze(torch.gt(weights, 0), 1)
                     return (starts, torch.where(there, ends, starts))
+                    """);
+
+    private static final Script PER_IMAGE =
+            Script.compile(
+                    "(weights: Tensor, indices: Tensor, positives: Tensor, factors: Tensor)"
+                            + " -> Tuple[Tensor, Tensor]",
+                    """
+                    n = torch.size(factors, 0)
+                    count = torch.size(weights, 0) // n
+                    rows = torch.div(torch.reshape(weights, [n, -1]), torch.unsqueeze(factors, 1))
+                    own = torch.index_select(factors, 0, torch.floor_divide(indices, count))
+                    return (torch.reshape(rows, [-1]), torch.div(positives, own))
                     """);
 
     static AnchorTargets join(AnchorGrid grid, List<ImageTargets> images, int background) {
@@ -151,7 +169,32 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
                             boxes.get(0),
                             boxes.get(1)));
         }
-        return new AnchorTargets(levels.build(), all.get(5));
+        return new AnchorTargets(levels.build(), all.get(5), all.get(5).sum());
+    }
+
+    /**
+     * Returns the targets with weights such that the losses of each image are divided by its own
+     * divisor and averaged over the images.
+     */
+    AnchorTargets averagedPerImage() {
+        NDArray ones = avgFactors.onesLike();
+        ImmutableList.Builder<Level> averaged = ImmutableList.builder();
+        for (Level level : levels) {
+            NDList weights =
+                    PER_IMAGE.runAll(
+                            level.labelWeights(),
+                            level.positives().indices(),
+                            level.positives().weights(),
+                            avgFactors);
+            averaged.add(
+                    new Level(
+                            level.labels(),
+                            weights.get(0),
+                            new Positions(level.positives().indices(), weights.get(1)),
+                            level.anchors(),
+                            level.boxes()));
+        }
+        return new AnchorTargets(averaged.build(), ones, ones.sum());
     }
 
     private static List<NDArray> each(

@@ -18,8 +18,7 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.script.ScriptTemplate;
-import dev.saccade.core.ops.script.Tracer;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.GtInstances;
@@ -83,33 +82,13 @@ public final class AtssHead extends DenseHead {
         }
     }
 
-    /** Top-scoring (anchor, class) pairs, one per row; the scores of other classes are 0. */
-    private static final ScriptTemplate TOP =
-            ScriptTemplate.of(
-                    "(scores: Tensor, centerness: Tensor, deltas: Tensor, anchors: Tensor)"
-                            + " -> Tuple[Tensor, Tensor, Tensor]",
+    private static final Script CENTERED =
+            Script.compile(
+                    "(scores: Tensor, centerness: Tensor, rows: Tensor, anchors: Tensor) -> Tensor",
                     """
-                    n = torch.size(anchors, 0)
-                    c = torch.size(scores, 1)
-                    above = torch.where(torch.gt(scores, {score_thr}), scores, 0.)
-                    pairs = torch.reshape(above, [-1, n * c])
-                    count = {nms_pre}
-                    if {padded}:
-                      pairs = torch.constant_pad_nd(pairs, [0, count], -1.)
-                    elif count > n * c:
-                      count = n * c
-                    best, pair = torch.topk(pairs, count, 1, True, True)
-                    pair = torch.clamp(pair, 0, n * c - 1)
-                    row = torch.floor_divide(pair, c)
-                    factor = torch.sigmoid(torch.reshape(centerness, [-1, n]))
-                    score = torch.unsqueeze(torch.mul(best, torch.gather(factor, 1, row)), 2)
-                    classes = torch.arange(c, dtype=4, device=scores.device)
-                    label = torch.unsqueeze(torch.remainder(pair, c), 2)
-                    score = torch.where(torch.eq(label, classes), score, 0.)
-                    column = torch.expand(torch.unsqueeze(row, 2), [-1, -1, 4])
-                    delta = torch.gather(torch.reshape(deltas, [-1, n, 4]), 1, column)
-                    anchor = torch.index_select(anchors, 0, torch.reshape(row, [-1]))
-                    return (score, delta, torch.reshape(anchor, torch.size(delta)))
+                    factor = torch.reshape(centerness, [-1, torch.size(anchors, 0)])
+                    factor = torch.gather(torch.sigmoid(factor), 1, rows)
+                    return torch.mul(scores, torch.unsqueeze(factor, 2))
                     """);
 
     private final Config config;
@@ -157,7 +136,8 @@ public final class AtssHead extends DenseHead {
     public AnchorTargets targets(
             AnchorGrid grid, List<ImageInfo> images, List<GtInstances> objects) {
         AnchorTargets own = super.targets(grid, images, objects);
-        return new AnchorTargets(own.levels(), ProcessGroup.current().mean(own.avgFactor()));
+        NDArray mean = ProcessGroup.current().mean(own.avgFactor());
+        return new AnchorTargets(own.levels(), own.avgFactors(), mean);
     }
 
     /**
@@ -185,13 +165,11 @@ public final class AtssHead extends DenseHead {
      */
     @Override
     protected NDList top(NDList maps, NDArray anchors, int nmsPre) {
-        double scoreThr = (float) config.scoreThr();
-        return TOP.with(
-                        Map.of(
-                                "nms_pre", nmsPre,
-                                "padded", Tracer.isRecording(),
-                                "score_thr", scoreThr))
-                .runAll(scores(maps), rows(maps.get(2), 1), rows(maps.get(1), 4), anchors);
+        NDList top =
+                TopAnchors.pairsOfLevel(
+                        scores(maps), rows(maps.get(1), 4), anchors, nmsPre, config.scoreThr());
+        NDArray centered = CENTERED.run(top.get(0), rows(maps.get(2), 1), top.get(3), anchors);
+        return new NDList(centered, top.get(1), top.get(2));
     }
 
     @Override

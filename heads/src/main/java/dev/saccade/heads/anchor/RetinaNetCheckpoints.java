@@ -15,8 +15,9 @@ import java.util.List;
 final class RetinaNetCheckpoints {
 
     /**
-     * Names in {@code retinanet_resnet50_fpn}. Where torchvision renamed tensors, the new name is
-     * first. torchvision's FCOS has the same backbone and FPN names.
+     * Names in {@code retinanet_resnet50_fpn} and {@code retinanet_resnet50_fpn_v2}. Where
+     * torchvision renamed tensors, the new name is first. torchvision's FCOS has the same backbone
+     * and FPN names.
      */
     private static final NameTable TORCHVISION =
             new NameTable(
@@ -34,8 +35,10 @@ final class RetinaNetCheckpoints {
                             backbone.fpn.layer_blocks.{i}.0.{*}      neck.fpn_convs.{i}.conv.{*}
                             backbone.fpn.layer_blocks.{i}.{*}        neck.fpn_convs.{i}.conv.{*}
                             head.classification_head.conv.{i}.0.{*}  bbox_head.cls_convs.{i}.conv.{*}
+                            head.classification_head.conv.{i}.1.{*}  bbox_head.cls_convs.{i}.gn.{*}
                             head.classification_head.conv.{2i}.{*}   bbox_head.cls_convs.{i}.conv.{*}
                             head.regression_head.conv.{i}.0.{*}      bbox_head.reg_convs.{i}.conv.{*}
+                            head.regression_head.conv.{i}.1.{*}      bbox_head.reg_convs.{i}.gn.{*}
                             head.regression_head.conv.{2i}.{*}       bbox_head.reg_convs.{i}.conv.{*}
                             head.classification_head.cls_logits.{*}  bbox_head.retina_cls.{*}
                             head.regression_head.bbox_reg.{*}        bbox_head.retina_reg.{*}

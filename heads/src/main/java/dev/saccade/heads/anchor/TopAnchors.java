@@ -58,6 +58,32 @@ record TopAnchors(NDArray scores, NDArray deltas, NDArray anchors, List<Long> pe
                     return (score, delta, torch.reshape(anchor, torch.size(delta)))
                     """);
 
+    private static final ScriptTemplate PAIRS_OF_LEVEL =
+            ScriptTemplate.of(
+                    "(scores: Tensor, deltas: Tensor, anchors: Tensor)"
+                            + " -> Tuple[Tensor, Tensor, Tensor, Tensor]",
+                    """
+                    n = torch.size(anchors, 0)
+                    c = torch.size(scores, 1)
+                    above = torch.where(torch.gt(scores, {score_thr}), scores, 0.)
+                    pairs = torch.reshape(above, [-1, n * c])
+                    count = {nms_pre}
+                    if {padded}:
+                      pairs = torch.constant_pad_nd(pairs, [0, count], -1.)
+                    elif count > n * c:
+                      count = n * c
+                    best, pair = torch.topk(pairs, count, 1, True, True)
+                    pair = torch.clamp(pair, 0, n * c - 1)
+                    row = torch.floor_divide(pair, c)
+                    classes = torch.arange(c, dtype=4, device=scores.device)
+                    label = torch.unsqueeze(torch.remainder(pair, c), 2)
+                    score = torch.where(torch.eq(label, classes), torch.unsqueeze(best, 2), 0.)
+                    column = torch.expand(torch.unsqueeze(row, 2), [-1, -1, 4])
+                    delta = torch.gather(torch.reshape(deltas, [-1, n, 4]), 1, column)
+                    anchor = torch.index_select(anchors, 0, torch.reshape(row, [-1]))
+                    return (score, delta, torch.reshape(anchor, torch.size(delta)), row)
+                    """);
+
     /**
      * Selects the anchors with the highest class logits with a fused operator for inference on
      * CPUs; of equal ones, the first. NaN ranks first.
@@ -94,6 +120,30 @@ record TopAnchors(NDArray scores, NDArray deltas, NDArray anchors, List<Long> pe
      */
     static NDList ofLevel(NDArray scores, NDArray deltas, NDArray anchors, int nmsPre) {
         return OF_LEVEL.with(Map.of("nms_pre", nmsPre, "padded", Tracer.isRecording()))
+                .runAll(scores, deltas, anchors);
+    }
+
+    /**
+     * Selects the (anchor, class) pairs of a level with the highest scores.
+     *
+     * @param scores {@code [N * R, C]}
+     * @param deltas {@code [N * R, 4]}
+     * @param anchors {@code [R, 4]}
+     * @param scoreThr scores up to this value become 0
+     * @return {@code [N, nmsPre, C]} scores, 0 except for the class of the pair; {@code [N, nmsPre,
+     *     4]} bbox deltas and corners; {@code [N, nmsPre]} indices of the anchors
+     */
+    static NDList pairsOfLevel(
+            NDArray scores, NDArray deltas, NDArray anchors, int nmsPre, double scoreThr) {
+        return PAIRS_OF_LEVEL
+                .with(
+                        Map.of(
+                                "nms_pre",
+                                nmsPre,
+                                "padded",
+                                Tracer.isRecording(),
+                                "score_thr",
+                                (double) (float) scoreThr))
                 .runAll(scores, deltas, anchors);
     }
 

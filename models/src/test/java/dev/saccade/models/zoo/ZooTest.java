@@ -74,7 +74,7 @@ class ZooTest {
     @ParameterizedTest
     @MethodSource("recipes")
     void knowsPublicationAndTargets(Recipe recipe) {
-        boolean coco = recipe.name().endsWith("_coco");
+        boolean coco = recipe.name().matches(".*_(coco|torchvision)");
         boolean ade20k = recipe.name().endsWith("_ade20k");
         assertEquals(coco || ade20k, recipe.publication().isPresent());
         if (recipe.publication().isEmpty()) {
