@@ -53,6 +53,8 @@ public final class ResNet extends Backbone {
      * @param baseWidth channels per group in the first stage; 64 without groups
      * @param outIndices output stages, 0 to 3, ascending
      * @param frozenStages -1: none, 0: the stem, k: the stem and stages 1 to k
+     * @param normRequiresGrad {@code norm_cfg.requires_grad} in mmdetection; false also freezes
+     *     weights and biases of normalizations, like torchvision's {@code FrozenBatchNorm2d}
      * @param normEps {@code norm_cfg.eps} in mmdetection
      * @param zeroInitResidual whether the last normalization of every block is initialized with 0
      */
@@ -77,6 +79,7 @@ public final class ResNet extends Backbone {
             @Default("-1") int frozenStages,
             @Default("true") boolean normEval,
             @Default("bn") BatchNormType norm,
+            @Default("true") boolean normRequiresGrad,
             @Default("1e-5") double normEps,
             @Default("true") boolean zeroInitResidual)
             implements Backbone.Config {
@@ -191,6 +194,9 @@ public final class ResNet extends Backbone {
             boolean relu) {
         BatchNorm2d norm =
                 new BatchNorm2d(geometry.out(), config.norm(), config.normEps(), normInit);
+        if (!config.normRequiresGrad()) {
+            norm.freeze();
+        }
         return new ConvModule(name, Conv2d.withoutBias(geometry), normName, norm, relu);
     }
 

@@ -20,6 +20,7 @@ import dev.saccade.heads.loss.OverlapLoss.GiouLoss;
 import dev.saccade.heads.loss.OverlapLoss.IouLoss;
 import dev.saccade.heads.loss.SmoothL1Loss;
 import dev.saccade.heads.roi.CascadeMaskRcnnHead;
+import dev.saccade.heads.roi.FasterRcnnHead;
 import dev.saccade.heads.roi.HtcHead;
 import dev.saccade.heads.roi.MaskRcnnHead;
 import dev.saccade.heads.segmentation.FcnHead;
@@ -36,6 +37,7 @@ public final class Heads implements ComponentProvider {
         return List.of(
                 RetinaNetHead.Config.class,
                 AtssHead.Config.class,
+                FasterRcnnHead.Config.class,
                 MaskRcnnHead.Config.class,
                 CascadeMaskRcnnHead.Config.class,
                 HtcHead.Config.class,

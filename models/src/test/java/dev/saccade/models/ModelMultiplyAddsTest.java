@@ -10,9 +10,11 @@ import dev.saccade.core.components.Backbone;
 import dev.saccade.core.components.DetectionHead;
 import dev.saccade.core.components.HeadConfig;
 import dev.saccade.core.components.Neck;
+import dev.saccade.core.nn.Norm;
 import dev.saccade.core.structures.Size;
 import dev.saccade.heads.anchor.RetinaNetHead;
 import dev.saccade.heads.roi.CascadeMaskRcnnHead;
+import dev.saccade.heads.roi.FasterRcnnHead;
 import dev.saccade.heads.roi.HtcHead;
 import dev.saccade.heads.roi.MaskRcnnHead;
 import dev.saccade.heads.segmentation.FcnHead;
@@ -30,7 +32,8 @@ class ModelMultiplyAddsTest {
 
     private static final Size DETECTION = new Size(800, 1280);
     private static final Size SMALL = new Size(64, 64);
-    private static final Fpn.Config FPN = new Fpn.Config(256, 0, 5, Fpn.ExtraConvs.NONE, false);
+    private static final Fpn.Config FPN =
+            new Fpn.Config(256, 0, 5, Fpn.ExtraConvs.NONE, false, Norm.NONE);
     private static final Backbone.Config ELSA_TINY =
             Configs.of(ElsaSwin.Config.class, "variant=tiny");
     private static final Backbone.Config SWIN_TINY = Configs.of(Swin.Config.class, "variant=tiny");
@@ -53,7 +56,7 @@ class ModelMultiplyAddsTest {
         Model<?> retinaNet =
                 detector(
                         Configs.of(ResNet.Config.class, "depth=50"),
-                        new Fpn.Config(256, 1, 5, Fpn.ExtraConvs.ON_INPUT, false),
+                        new Fpn.Config(256, 1, 5, Fpn.ExtraConvs.ON_INPUT, false, Norm.NONE),
                         Configs.of(RetinaNetHead.Config.class));
         assertEquals(238.5, billions(retinaNet, DETECTION), 0.05);
     }
@@ -95,8 +98,7 @@ class ModelMultiplyAddsTest {
     void countsAThousandProposalsAndAHundredMasks() {
         Backbone.Config resnet = Configs.of(ResNet.Config.class, "depth=18");
         Model<?> masks = detector(resnet, FPN, Configs.of(MaskRcnnHead.Config.class));
-        Model<?> boxes =
-                detector(resnet, FPN, Configs.of(MaskRcnnHead.Config.class, "mask_head=null"));
+        Model<?> boxes = detector(resnet, FPN, Configs.of(FasterRcnnHead.Config.class));
         long maskHead = 100L * maskHead(0);
         assertEquals(maskHead, masks.multiplyAdds(SMALL) - boxes.multiplyAdds(SMALL));
         assertEquals(Map.of("proposals", 1000, "masks", 100), masks.dummyObjects());
@@ -106,10 +108,7 @@ class ModelMultiplyAddsTest {
                 detector(
                         resnet,
                         FPN,
-                        Configs.of(
-                                MaskRcnnHead.Config.class,
-                                "mask_head=null",
-                                "bbox_head.fc_out_channels=1025"));
+                        Configs.of(FasterRcnnHead.Config.class, "bbox_head.fc_out_channels=1025"));
         // One more channel in the first linear layer (7x7x256 inputs) and in the second (1,024
         // inputs and outputs, and itself), plus 81 score and 320 box delta outputs.
         long channel = 7 * 7 * 256 + 1024 + 1024 + 1 + 81 + 320;

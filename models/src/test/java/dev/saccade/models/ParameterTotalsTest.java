@@ -6,6 +6,7 @@ import dev.saccade.backbones.Swin;
 import dev.saccade.config.Configs;
 import dev.saccade.core.components.Backbone;
 import dev.saccade.core.components.DetectionHead;
+import dev.saccade.core.nn.Norm;
 import dev.saccade.heads.roi.CascadeMaskRcnnHead;
 import dev.saccade.heads.roi.MaskRcnnHead;
 import dev.saccade.necks.Fpn;
@@ -31,7 +32,7 @@ class ParameterTotalsTest {
     }
 
     private static long total(Backbone.Config backbone, DetectionHead.Config head) {
-        Fpn.Config neck = new Fpn.Config(256, 0, 5, Fpn.ExtraConvs.NONE, false);
+        Fpn.Config neck = new Fpn.Config(256, 0, 5, Fpn.ExtraConvs.NONE, false, Norm.NONE);
         ModelConfig model = ModelConfig.detector(backbone, neck, head);
         return new DetectionModel(model, Collections.nCopies(80, "thing")).parameterCount();
     }

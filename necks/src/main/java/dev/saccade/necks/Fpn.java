@@ -11,6 +11,7 @@ import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.components.Neck;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.nn.Norm;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
@@ -41,6 +42,7 @@ public final class Fpn extends Neck {
      * @param startLevel index of the first backbone level to use
      * @param reluBeforeExtraConvs whether to apply a ReLU before all extra convolutions but the
      *     first
+     * @param norm {@code norm_cfg} in mmdetection, in all convolutions
      */
     @Component("fpn")
     public record Config(
@@ -48,7 +50,8 @@ public final class Fpn extends Neck {
             @Default("0") int startLevel,
             @Default("5") int numOuts,
             @Default("none") ExtraConvs addExtraConvs,
-            @Default("false") boolean reluBeforeExtraConvs)
+            @Default("false") boolean reluBeforeExtraConvs,
+            @Default("none") Norm norm)
             implements Neck.Config {
 
         public Config {
@@ -118,9 +121,9 @@ public final class Fpn extends Neck {
         }
     }
 
-    private static ConvModule conv(int in, int out, int kernel, int stride) {
+    private ConvModule conv(int in, int out, int kernel, int stride) {
         Geometry geometry = new Geometry(in, out, kernel).stride(stride).padding(kernel / 2);
-        return ConvModule.linear(geometry, WeightInit.xavierUniform());
+        return config.norm().linear(geometry, WeightInit.xavierUniform());
     }
 
     @Override

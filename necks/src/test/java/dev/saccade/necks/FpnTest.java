@@ -10,6 +10,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.components.FeatureInfo;
+import dev.saccade.core.nn.Norm;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.structures.FeaturePyramid;
 
@@ -48,7 +49,7 @@ class FpnTest {
     @ParameterizedTest
     @CsvSource({"0, NONE, 3344384", "1, ON_INPUT, 7997440", "1, ON_OUTPUT, 3868672"})
     void hasTheParametersOfTheFormula(int startLevel, Fpn.ExtraConvs extra, long parameters) {
-        Fpn fpn = new Fpn(new Fpn.Config(256, startLevel, 5, extra, false), RESNET50);
+        Fpn fpn = new Fpn(new Fpn.Config(256, startLevel, 5, extra, false, Norm.NONE), RESNET50);
         assertEquals(
                 parameters,
                 fpn.namedParameters().values().stream().mapToLong(p -> p.getShape().size()).sum());
@@ -57,7 +58,7 @@ class FpnTest {
     @ParameterizedTest
     @EnumSource
     void outputMatchesFeatures(Fpn.ExtraConvs extra) {
-        Fpn fpn = new Fpn(new Fpn.Config(8, 1, 5, extra, true), NARROW);
+        Fpn fpn = new Fpn(new Fpn.Config(8, 1, 5, extra, true, Norm.NONE), NARROW);
         fpn.initialize(manager, 0);
         FeaturePyramid outputs = NoGrad.call(() -> fpn.apply(inputs(97, 131)));
         assertEquals(5, outputs.size());
@@ -71,7 +72,7 @@ class FpnTest {
 
     @Test
     void poolingTakesEverySecondCell() {
-        Fpn fpn = new Fpn(new Fpn.Config(1, 0, 5, Fpn.ExtraConvs.NONE, false), NARROW);
+        Fpn fpn = new Fpn(new Fpn.Config(1, 0, 5, Fpn.ExtraConvs.NONE, false, Norm.NONE), NARROW);
         fpn.initialize(manager, 0);
         FeaturePyramid outputs = NoGrad.call(() -> fpn.apply(inputs(160, 160)));
         NDArray expected = outputs.get(3).get(":, :, ::2, ::2");
@@ -80,16 +81,16 @@ class FpnTest {
 
     @Test
     void rejectsIncompatibleFeatures() {
-        Fpn.Config beyond = new Fpn.Config(8, 4, 5, Fpn.ExtraConvs.NONE, false);
+        Fpn.Config beyond = new Fpn.Config(8, 4, 5, Fpn.ExtraConvs.NONE, false, Norm.NONE);
         assertTrue(messageOf(beyond).startsWith("start_level: got 4"));
-        Fpn.Config tooFew = new Fpn.Config(8, 0, 3, Fpn.ExtraConvs.NONE, false);
+        Fpn.Config tooFew = new Fpn.Config(8, 0, 3, Fpn.ExtraConvs.NONE, false, Norm.NONE);
         assertTrue(messageOf(tooFew).startsWith("num_outs: got 3"));
     }
 
     @Test
     void rejectsLevelsWithTheSameStride() {
         List<FeatureInfo> flat = Collections.nCopies(4, new FeatureInfo(150, 16));
-        Fpn.Config config = new Fpn.Config(8, 1, 5, Fpn.ExtraConvs.NONE, false);
+        Fpn.Config config = new Fpn.Config(8, 1, 5, Fpn.ExtraConvs.NONE, false, Norm.NONE);
         String message =
                 assertThrows(IllegalArgumentException.class, () -> config.build(flat)).getMessage();
         assertTrue(message.contains("strides [16, 16, 16]"), message);
@@ -97,7 +98,7 @@ class FpnTest {
         List<FeatureInfo> one = flat.subList(0, 1);
         assertEquals(
                 List.of(16, 32),
-                new Fpn(new Fpn.Config(8, 0, 2, Fpn.ExtraConvs.NONE, false), one)
+                new Fpn(new Fpn.Config(8, 0, 2, Fpn.ExtraConvs.NONE, false, Norm.NONE), one)
                         .features().stream().map(FeatureInfo::stride).toList());
     }
 

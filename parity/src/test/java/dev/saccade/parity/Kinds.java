@@ -54,6 +54,7 @@ final class Kinds {
                     entry("soft_nms", new SoftNmsKind()),
                     entry("sync_bn", new SyncBnKind()),
                     entry("torchvision_retinanet", new TorchvisionRetinaNetKind()),
+                    entry("detector_torchvision_rcnn", new TorchvisionRcnnKind()),
                     entry("tta", new TtaKind()));
 
     private Kinds() {}

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.components.Neck;
+import dev.saccade.core.nn.Norm;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.necks.DyHead;
 import dev.saccade.necks.Fpn;
@@ -70,7 +71,8 @@ final class NeckKind implements Kind {
                 config.integer("start_level", 0),
                 config.integer("num_outs"),
                 extraConvs(config),
-                config.flag("relu_before_extra_convs", false));
+                config.flag("relu_before_extra_convs", false),
+                Norm.NONE);
     }
 
     private static Fpn.ExtraConvs extraConvs(Settings config) {

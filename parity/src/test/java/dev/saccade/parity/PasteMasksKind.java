@@ -3,6 +3,7 @@ package dev.saccade.parity;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.core.ops.vision.MaskPaste;
+import dev.saccade.core.ops.vision.MaskStyle;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
 
@@ -22,7 +23,9 @@ final class PasteMasksKind implements Kind {
         double[] probabilities = new double[boxes.size() * pixels];
         double[] masks = new double[probabilities.length];
         for (int i = 0; i < boxes.size(); i++) {
-            MaskPaste paste = new MaskPaste(maps.floats(), boxes, i, maps.size(3), canvas);
+            MaskPaste paste =
+                    new MaskPaste(
+                            MaskStyle.MMDETECTION, maps.floats(), boxes, i, maps.size(3), canvas);
             float[] pasted = paste.probabilities();
             byte[] mask = paste.atLeast(threshold).decode();
             for (int p = 0; p < pixels; p++) {

@@ -5,7 +5,7 @@ import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.components.HeadConfig;
 import dev.saccade.core.components.Neck;
 import dev.saccade.core.components.SegmentationHead;
-import dev.saccade.heads.Norm;
+import dev.saccade.core.nn.Norm;
 import dev.saccade.heads.segmentation.FcnHead;
 import dev.saccade.heads.segmentation.PixelCrossEntropy;
 import dev.saccade.heads.segmentation.SemanticFpnHead;

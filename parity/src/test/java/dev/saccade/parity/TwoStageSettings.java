@@ -4,7 +4,8 @@ import static java.util.Map.entry;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.components.DetectionHead;
-import dev.saccade.heads.Norm;
+import dev.saccade.core.nn.Norm;
+import dev.saccade.core.ops.vision.MaskStyle;
 import dev.saccade.heads.anchor.ProposalConfig;
 import dev.saccade.heads.anchor.RpnHead;
 import dev.saccade.heads.box.BaseSampler;
@@ -20,6 +21,7 @@ import dev.saccade.heads.loss.OverlapLoss.IouLoss;
 import dev.saccade.heads.loss.SmoothL1Loss;
 import dev.saccade.heads.roi.BoxHead;
 import dev.saccade.heads.roi.CascadeMaskRcnnHead;
+import dev.saccade.heads.roi.FasterRcnnHead;
 import dev.saccade.heads.roi.HtcHead;
 import dev.saccade.heads.roi.MaskHead;
 import dev.saccade.heads.roi.MaskRcnnHead;
@@ -29,6 +31,7 @@ import dev.saccade.heads.segmentation.FusedSemanticHead;
 import dev.saccade.heads.segmentation.PixelCrossEntropy;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -78,27 +81,22 @@ final class TwoStageSettings {
         Settings train = model.object("train_cfg").object("rcnn");
         trained(train);
         Settings test = model.object("test_cfg").object("rcnn");
-        return Configs.of(
-                MaskRcnnHead.Config.class,
-                Map.of(
-                        "rpn_head",
-                        rpn(),
-                        "bbox_roi_extractor",
-                        boxExtractor(),
-                        "bbox_head",
-                        boxHead(roiHead.object("bbox_head")),
-                        "mask_roi_extractor",
-                        maskExtractor(),
-                        "mask_head",
-                        maskHeads().stream().findFirst(),
-                        "assigner",
-                        AssignerKind.assigner(train.object("assigner")),
-                        "sampler",
-                        sampler(train.object("sampler")),
-                        "nms",
-                        NmsSettings.nms(test),
-                        "mask_thr_binary",
-                        test.number("mask_thr_binary", 0.5)));
+        Map<String, Object> settings = new LinkedHashMap<>();
+        settings.put("rpn_head", rpn());
+        settings.put("bbox_roi_extractor", boxExtractor());
+        settings.put("bbox_head", boxHead(roiHead.object("bbox_head")));
+        settings.put("assigner", AssignerKind.assigner(train.object("assigner")));
+        settings.put("sampler", sampler(train.object("sampler")));
+        settings.put("nms", NmsSettings.nms(test));
+        double threshold = test.number("mask_thr_binary", 0.5);
+        List<MaskHead.Config> masks = maskHeads();
+        if (masks.isEmpty()) {
+            return Configs.of(FasterRcnnHead.Config.class, settings);
+        }
+        settings.put("mask_roi_extractor", maskExtractor());
+        settings.put("mask_head", masks.get(0));
+        settings.put("mask_thr_binary", threshold);
+        return Configs.of(MaskRcnnHead.Config.class, settings);
     }
 
     private List<RoiStage.Config> stages() {
@@ -356,6 +354,7 @@ final class TwoStageSettings {
                 head.integer("conv_out_channels", 256),
                 norm(head),
                 head.flag("class_agnostic", false),
+                MaskStyle.MMDETECTION,
                 loss.number("loss_weight", 1));
     }
 

@@ -30,6 +30,12 @@ public final class ConvModule extends Layer {
         return new ConvModule(new Conv2d(geometry, init), Optional.empty(), true);
     }
 
+    /** Creates a convolution with batch normalization, without activation. */
+    public static ConvModule normLinear(Geometry geometry, BatchNormType type, WeightInit init) {
+        BatchNorm2d norm = new BatchNorm2d(geometry.out(), type);
+        return new ConvModule(new Conv2d(geometry, init, null), Optional.of(norm), false);
+    }
+
     /** Creates a convolution with batch normalization and ReLU. */
     public static ConvModule normRelu(Geometry geometry, BatchNormType type) {
         BatchNorm2d norm = new BatchNorm2d(geometry.out(), type);

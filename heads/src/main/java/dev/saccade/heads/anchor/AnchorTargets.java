@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDList;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.heads.box.GtInstances;
@@ -134,6 +135,15 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactors, NDArray avgF
                     own = torch.index_select(factors, 0, torch.floor_divide(indices, count))
                     return (torch.reshape(rows, [-1]), torch.div(positives, own))
                     """);
+
+    /** Returns the number of anchors to train on, a scalar of at least 1. */
+    NDArray trained() {
+        NDArray number = levels.get(0).labelWeights().sum();
+        for (Level level : levels.subList(1, levels.size())) {
+            number = number.add(level.labelWeights().sum());
+        }
+        return Functional.clamp(number, 1);
+    }
 
     static AnchorTargets join(AnchorGrid grid, List<ImageTargets> images, int background) {
         NDList all =

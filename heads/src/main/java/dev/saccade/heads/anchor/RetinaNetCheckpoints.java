@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /** Maps torchvision's RetinaNet names to mmdetection's, which Saccade uses. */
-final class RetinaNetCheckpoints {
+public final class RetinaNetCheckpoints {
 
     /**
      * Names in {@code retinanet_resnet50_fpn} and {@code retinanet_resnet50_fpn_v2}. Where
@@ -54,7 +54,7 @@ final class RetinaNetCheckpoints {
     private RetinaNetCheckpoints() {}
 
     /** Returns category names by COCO category id, the row order of torchvision's classifier. */
-    private static List<String> cocoCategories() {
+    public static List<String> cocoCategories() {
         try {
             return Resources.readLines(
                     Resources.getResource(RetinaNetCheckpoints.class, "torchvision_coco.txt"),

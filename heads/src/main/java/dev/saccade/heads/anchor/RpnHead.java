@@ -12,6 +12,8 @@ import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.components.Unwrapped;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
+import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.memory.NoGrad;
@@ -35,6 +37,9 @@ public final class RpnHead extends AnchorHead {
     /**
      * Settings of a region proposal network; {@code scales} are anchor sizes in strides.
      *
+     * @param numConvs number of 3x3 convolutions
+     * @param countEmpty whether an image without positives (or negatives) counts as one more anchor
+     *     in the average of the losses, as in mmdetection; false averages over sampled anchors
      * @param trainProposals mmdetection's {@code train_cfg.rpn_proposal}
      * @param testProposals mmdetection's {@code test_cfg.rpn}
      */
@@ -46,13 +51,16 @@ public final class RpnHead extends AnchorHead {
                                     + " neg_iou_thr: 0.3, min_pos_iou: 0.3}, sampler: {type: random,"
                                     + " num: 256, pos_fraction: 0.5, add_gt_as_proposals: false}}")
                     AnchorHead.Settings anchors,
+            @Default("1") int numConvs,
             @Default("[8.0]") List<Double> scales,
+            @Default("true") boolean countEmpty,
             @Default("{nms_pre: 2000}") ProposalConfig trainProposals,
             ProposalConfig testProposals) {
 
         public Config {
             scales = ImmutableList.copyOf(scales);
             new Checks()
+                    .inRange("num_convs", numConvs, 1, 100)
                     .size("scales", scales, 1, 100)
                     .each("scales", scales, 0.001, 1000)
                     .throwIfAny();
@@ -61,7 +69,7 @@ public final class RpnHead extends AnchorHead {
     }
 
     private final Config config;
-    private final Conv2d conv;
+    private final Sequential convs = new Sequential();
     private final Conv2d cls;
     private final Conv2d reg;
 
@@ -72,14 +80,23 @@ public final class RpnHead extends AnchorHead {
         int in = features.get(0).channels();
         int width = config.anchors().featChannels();
         int anchors = anchorsPerCell();
-        conv = add("rpn_conv", new Conv2d(new Geometry(in, width, 3).padding(1), init).asHidden());
+        add("rpn_conv", convs);
+        for (int i = 0; i < config.numConvs(); i++) {
+            Geometry geometry = new Geometry(i == 0 ? in : width, width, 3).padding(1);
+            if (config.numConvs() == 1) {
+                convs.append("", new Conv2d(geometry, init).asHidden())
+                        .then(Functional::reluInPlace);
+            } else {
+                convs.append(Integer.toString(i), ConvModule.relu(geometry, init));
+            }
+        }
         cls = add("rpn_cls", new Conv2d(new Geometry(width, anchors * clsOutChannels(), 1), init));
         reg = add("rpn_reg", new Conv2d(new Geometry(width, anchors * 4, 1), init));
     }
 
     @Override
     protected NDList forward(NDArray map, int level) {
-        NDArray hidden = Functional.reluInPlace(conv.apply(map));
+        NDArray hidden = convs.apply(map);
         return new NDList(cls.apply(hidden), reg.apply(hidden));
     }
 
@@ -96,6 +113,11 @@ public final class RpnHead extends AnchorHead {
         Map<String, NDArray> losses = super.levelLosses(maps, targets);
         return ImmutableMap.of(
                 "loss_rpn_cls", losses.get("loss_cls"), "loss_rpn_bbox", losses.get("loss_bbox"));
+    }
+
+    @Override
+    public NDArray avgFactor(String term, AnchorTargets targets) {
+        return config.countEmpty() ? super.avgFactor(term, targets) : targets.trained();
     }
 
     @Override

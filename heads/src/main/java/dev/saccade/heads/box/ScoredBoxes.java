@@ -27,7 +27,11 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
                     b = torch.unbind(boxes, 2)
                     wide = torch.gt(torch.sub(b[2], b[0]), {min_size})
                     high = torch.gt(torch.sub(b[3], b[1]), {min_size})
-                    large = torch.unsqueeze(torch.logical_and(wide, high), 2)
+                    rows = torch.size(scores, 1)
+                    columns = 1
+                    if rows > 0:
+                      columns = torch.size(boxes, 1) // rows
+                    large = torch.reshape(torch.logical_and(wide, high), [torch.size(scores, 0), rows, columns])
                     return torch.where(large, scores, torch.log(torch.zeros_like(scores)))
                     """);
 

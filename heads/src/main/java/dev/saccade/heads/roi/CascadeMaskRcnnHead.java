@@ -50,6 +50,11 @@ public final class CascadeMaskRcnnHead extends TwoStageHead {
         }
 
         @Override
+        public Optional<MaskBranch> masks() {
+            return maskHead.map(head -> new MaskBranch(maskRoiExtractor, head, maskThrBinary));
+        }
+
+        @Override
         public CascadeMaskRcnnHead build(List<FeatureInfo> features, int numClasses) {
             return new CascadeMaskRcnnHead(this, features, numClasses);
         }

@@ -106,6 +106,11 @@ public final class HtcHead extends TwoStageHead {
         }
 
         @Override
+        public Optional<MaskBranch> masks() {
+            return maskHead.map(head -> new MaskBranch(maskRoiExtractor, head, maskThrBinary));
+        }
+
+        @Override
         public HtcHead build(List<FeatureInfo> features, int numClasses) {
             return new HtcHead(this, features, numClasses);
         }

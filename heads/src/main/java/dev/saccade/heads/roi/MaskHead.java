@@ -9,12 +9,13 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.ConvTranspose2d;
 import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Norm;
 import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.vision.MaskCrop;
-import dev.saccade.heads.Norm;
+import dev.saccade.core.ops.vision.MaskStyle;
 import dev.saccade.heads.loss.MaskCrossEntropy;
 
 import java.util.ArrayList;
@@ -30,11 +31,17 @@ public final class MaskHead extends Layer {
     /** Ratio of mask size to the size of the pooled region. */
     static final int UPSAMPLING = 2;
 
+    /**
+     * Settings of a mask head.
+     *
+     * @param style how training masks are cropped and predicted masks are pasted
+     */
     public record Config(
             @Default("4") int numConvs,
             @Default("256") int convOutChannels,
             @Default("none") Norm norm,
             @Default("false") boolean classAgnostic,
+            @Default("mmdetection") MaskStyle style,
             @Default("1") double lossWeight) {
 
         public Config {

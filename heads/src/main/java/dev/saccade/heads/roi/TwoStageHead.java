@@ -14,7 +14,6 @@ import dev.saccade.core.components.DetectionHead;
 import dev.saccade.core.components.ExportableHead;
 import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.conversion.CheckpointRules;
-import dev.saccade.core.conversion.ClassRows;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.NoGrad;
@@ -51,32 +50,33 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     private static final int DUMMY_PROPOSALS = 1000;
     private static final int DUMMY_MASKS = 100;
 
+    /** Settings of masks; {@code threshold} is the minimum probability of mask pixels. */
+    public record MaskBranch(RoiExtractor roiExtractor, MaskHead.Config head, double threshold) {}
+
     public interface Config extends DetectionHead.Config {
 
-        /** Returns the row order of class-specific box regression: 4 consecutive rows per class. */
         @Override
         default CheckpointRules checkpointRules() {
-            return CheckpointRules.NONE.withClassRows(
-                    new ClassRows("{*}.fc_reg.{*}", ClassRows.Order.BY_CLASS));
+            return TwoStageCheckpoints.RULES;
         }
 
         RpnHead.Config rpnHead();
 
         RoiExtractor bboxRoiExtractor();
 
-        RoiExtractor maskRoiExtractor();
-
-        /** Returns the mask head of every stage; empty for detectors without masks. */
-        Optional<MaskHead.Config> maskHead();
+        /** Returns the settings of masks in all stages; empty for detectors without masks. */
+        Optional<MaskBranch> masks();
 
         MulticlassNms nms();
 
-        /** Returns the minimum probability of mask pixels. */
-        double maskThrBinary();
+        /** Returns the largest side of detections to drop before NMS; negative: none. */
+        default double minBboxSize() {
+            return -1;
+        }
 
         @Override
         default boolean hasMasks() {
-            return maskHead().isPresent();
+            return masks().isPresent();
         }
 
         @Override
@@ -103,7 +103,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     TwoStageHead(Config config, List<FeatureInfo> features, int numClasses) {
         checkArgument(numClasses > 0, "num_classes: got %s, expected > 0", numClasses);
         config.bboxRoiExtractor().checkFits(features);
-        config.maskRoiExtractor().checkFits(features);
+        config.masks().ifPresent(masks -> masks.roiExtractor().checkFits(features));
         this.config = config;
         this.channels = features.get(0).channels();
         this.testRegions = config.rpnHead().testProposals().most(features.size());
@@ -123,7 +123,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         int size = config.bboxRoiExtractor().outputSize();
         BoxHead box = new BoxHead(stage.bboxHead(), channels, size, numClasses);
         Optional<MaskHead> mask =
-                config.maskHead().map(head -> new MaskHead(head, channels, numClasses, residual));
+                config.masks().map(of -> new MaskHead(of.head(), channels, numClasses, residual));
         add("roi_head.bbox_head" + suffix, box);
         mask.ifPresent(head -> add("roi_head.mask_head" + suffix, head));
         stages.add(new RoiStage(stage, stages.size(), prefix, box, mask));
@@ -138,11 +138,12 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     private void checkMemory(RoiStage.Config stage) {
         int boxChannels = Math.max(channels, stage.bboxHead().convOutChannels());
         config.bboxRoiExtractor().checkMemory("bbox_roi_extractor", maxRegions(stage), boxChannels);
-        if (config.maskHead().isPresent()) {
+        if (config.hasMasks()) {
+            MaskBranch branch = config.masks().orElseThrow();
             int masks = numClasses * MaskHead.UPSAMPLING * MaskHead.UPSAMPLING;
-            int convs = config.maskHead().get().convOutChannels();
+            int convs = branch.head().convOutChannels();
             long objects = Math.min(config.nms().maxPerImg(), (long) testRegions * numClasses);
-            config.maskRoiExtractor()
+            branch.roiExtractor()
                     .checkMemory(
                             "mask_roi_extractor",
                             (int) objects,
@@ -207,7 +208,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     }
 
     NDArray poolForMasks(FeaturePyramid features, Rois rois) {
-        return config.maskRoiExtractor().pool(features, rois);
+        return config.masks().orElseThrow().roiExtractor().pool(features, rois);
     }
 
     /** Returns the output of the box head of a stage; frees the pooled features. */
@@ -260,9 +261,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         List<Rle> masks =
                 targets.stream().flatMap(each -> each.withArea().masks().stream()).toList();
         Optional<MaskCrop> crop =
-                config.hasMasks()
-                        ? Optional.of(MaskCrop.onDeviceOf(features.get(0), masks))
-                        : Optional.empty();
+                config.masks().map(of -> MaskCrop.of(of.head().style(), features.get(0), masks));
         for (RoiStage stage : stages) {
             RoiSamples samples =
                     RoiSamples.sample(stage.config(), stage.box(), candidates, objects, numClasses);

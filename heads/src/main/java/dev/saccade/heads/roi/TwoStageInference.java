@@ -14,6 +14,7 @@ import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.vision.MaskPaste;
+import dev.saccade.core.ops.vision.MaskStyle;
 import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -178,6 +179,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
             if (!merges && head.stages().size() == 1) {
                 boxes = withoutPadding(boxes, located);
             }
+            boxes = boxes.suppressSmall(head.config().minBboxSize());
             scored.add(boxes.mapBoxes(view.metas::toOriginal));
         }
         return head.config().nms().apply(ScoredBoxes.mean(scored)).detections();
@@ -268,16 +270,20 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
             Size image) {
         int side = maskSize(head);
         float[] own = Arrays.copyOfRange(masks, start, start + boxes.size() * side * side);
-        float threshold = (float) head.config().maskThrBinary();
+        TwoStageHead.MaskBranch branch = head.config().masks().orElseThrow();
+        MaskStyle style = branch.head().style();
+        float threshold = (float) branch.threshold();
         List<Rle> pasted =
                 IntStream.range(0, boxes.size())
-                        .mapToObj(i -> new MaskPaste(own, boxes, i, side, image).atLeast(threshold))
+                        .mapToObj(i -> new MaskPaste(style, own, boxes, i, side, image))
+                        .map(paste -> paste.atLeast(threshold))
                         .toList();
         return objects.withMasks(pasted);
     }
 
     private static int maskSize(TwoStageHead head) {
-        return MaskHead.UPSAMPLING * head.config().maskRoiExtractor().outputSize();
+        return MaskHead.UPSAMPLING
+                * head.config().masks().orElseThrow().roiExtractor().outputSize();
     }
 
     /**

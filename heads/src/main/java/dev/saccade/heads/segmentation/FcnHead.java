@@ -9,9 +9,9 @@ import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.components.SegmentationHead;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Norm;
 import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.heads.Norm;
 
 import java.util.List;
 import java.util.Optional;

@@ -11,6 +11,7 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.Norm;
 import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Autocast;
@@ -20,7 +21,6 @@ import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.vision.Interpolation;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.LabelMap;
-import dev.saccade.heads.Norm;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -11,10 +11,10 @@ import dev.saccade.core.components.Default;
 import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.components.SegmentationHead;
 import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Norm;
 import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.ops.vision.Interpolation;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.heads.Norm;
 
 import java.util.ArrayList;
 import java.util.List;

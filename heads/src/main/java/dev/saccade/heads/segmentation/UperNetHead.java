@@ -11,12 +11,12 @@ import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.components.SegmentationHead;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Norm;
 import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.vision.Interpolation;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.heads.Norm;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -17,9 +17,9 @@ import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.components.SegmentationHead;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.Norm;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.heads.Norm;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -15,25 +15,32 @@ import java.util.Optional;
 
 /**
  * Crops and resizes masks: RoIAlign of the bitmap, then a threshold of 0.5, bit for bit like
- * mmdetection's {@code BitmapMasks.crop_and_resize}.
+ * mmdetection's {@code BitmapMasks.crop_and_resize}, or without threshold like torchvision's {@code
+ * project_masks_on_boxes}.
  *
- * <p>On a GPU, masks are decoded to bitmaps once. On the host, only the part under a box is
- * decoded, and bins with equal pixels are not interpolated.
+ * <p>On a GPU, masks of mmdetection's style are decoded to bitmaps once. On the host, only the part
+ * under a box is decoded, and bins with equal pixels are not interpolated.
  */
 public final class MaskCrop {
 
+    private final MaskStyle style;
     private final List<Rle> masks;
     private final Optional<MaskBitmaps> bitmaps;
 
-    MaskCrop(List<Rle> masks, Optional<MaskBitmaps> bitmaps) {
+    MaskCrop(MaskStyle style, List<Rle> masks, Optional<MaskBitmaps> bitmaps) {
+        this.style = style;
         this.masks = masks;
         this.bitmaps = bitmaps;
     }
 
     /** Prepares masks, which may differ in size, for cropping on the device of an array. */
-    public static MaskCrop onDeviceOf(NDArray array, List<Rle> masks) {
-        boolean useBitmaps = !DynamicShapes.areAllowedFor(array) && Kernels.isFusedFor(array);
+    public static MaskCrop of(MaskStyle style, NDArray array, List<Rle> masks) {
+        boolean useBitmaps =
+                style == MaskStyle.MMDETECTION
+                        && !DynamicShapes.areAllowedFor(array)
+                        && Kernels.isFusedFor(array);
         return new MaskCrop(
+                style,
                 masks,
                 useBitmaps
                         ? Optional.of(MaskBitmaps.draw(array.getManager(), masks))
@@ -48,7 +55,8 @@ public final class MaskCrop {
      * @param boxes {@code [R, 4]} in mask pixels; clipped to the mask, after which boxes without
      *     area give zeros
      * @param side height and width of the result
-     * @return {@code [R, side, side]} float32: 1 for foreground and 0 for background
+     * @return {@code [R, side, side]} float32: 1 for foreground and 0 for background; values
+     *     between with torchvision's style
      */
     public NDArray crop(NDArray objects, NDArray boxes, int side) {
         return bitmaps.isPresent()
@@ -69,15 +77,19 @@ public final class MaskCrop {
         return Tensors.of(boxes.getManager(), cropped, new Shape(positions.length, side, side));
     }
 
-    private static void crop(Rle mask, Boxes box, int side, float[] cropped, int start) {
+    private void crop(Rle mask, Boxes box, int side, float[] cropped, int start) {
         BilinearSamples x = axis(box.x1(0), box.x2(0), side, mask.size().width());
         BilinearSamples y = axis(box.y1(0), box.y2(0), side, mask.size().height());
         if (x.perBin() > 0 && y.perBin() > 0) {
-            new Window(mask, x, y).fill(cropped, start, side);
+            boolean isSoft = style == MaskStyle.TORCHVISION;
+            new Window(mask, x, y).fill(cropped, start, side, isSoft);
         }
     }
 
-    private static BilinearSamples axis(float from, float to, int side, int cells) {
+    private BilinearSamples axis(float from, float to, int side, int cells) {
+        if (style == MaskStyle.TORCHVISION) {
+            return BilinearSamples.layOut(from, Math.max(to - from, 1), side, 0, cells);
+        }
         float start = from - 0.5f;
         return BilinearSamples.layOut(start, to - 0.5f - start, side, 0, cells);
     }
@@ -116,15 +128,17 @@ public final class MaskCrop {
             }
         }
 
-        void fill(float[] cropped, int start, int side) {
+        void fill(float[] cropped, int start, int side, boolean isSoft) {
             for (int row = 0; row < side; row++) {
                 for (int column = 0; column < side; column++) {
-                    cropped[start + row * side + column] = isForeground(row, column) ? 1 : 0;
+                    float mean = meanOfBin(row, column);
+                    cropped[start + row * side + column] = isSoft ? mean : mean >= 0.5f ? 1 : 0;
                 }
             }
         }
 
-        private boolean isForeground(int row, int column) {
+        /** Returns the mean over a bin; interpolates only if its pixels differ. */
+        private float meanOfBin(int row, int column) {
             int x0 = column * x.perBin();
             int y0 = row * y.perBin();
             int firstColumn = x.low()[x0] - left;
@@ -135,11 +149,11 @@ public final class MaskCrop {
             for (int c = firstColumn; c <= lastColumn; c++) {
                 for (int i = c * height + firstRow; i <= c * height + lastRow; i++) {
                     if (columns[i] != any) {
-                        return mean(x0, y0) >= 0.5f;
+                        return mean(x0, y0);
                     }
                 }
             }
-            return any == 1;
+            return any;
         }
 
         /** Returns the mean over the points of a bin, summed in the order of the original. */

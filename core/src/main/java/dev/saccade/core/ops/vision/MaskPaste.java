@@ -6,9 +6,9 @@ import dev.saccade.core.structures.RunBuilder;
 import dev.saccade.core.structures.Size;
 
 /**
- * Pastes the mask probabilities of a box into an image, like mmdetection's {@code _do_paste_mask}
- * on CPUs. Interpolates bilinearly at pixel centers with zero padding, from one pixel before the
- * box to one after it.
+ * Pastes the mask probabilities of a box into an image with bilinear interpolation, like
+ * mmdetection's {@code _do_paste_mask} on CPUs, from one pixel before the box to one after it, or
+ * like torchvision's {@code paste_masks_in_image}.
  *
  * <p>{@link #atLeast} works column by column and stores only runs at image size.
  */
@@ -27,13 +27,13 @@ public final class MaskPaste {
      * @param maps {@code [N * side * side]} probabilities, row-major
      * @param boxes {@code [N]} in pixels of the canvas
      */
-    public MaskPaste(float[] maps, Boxes boxes, int i, int side, Size canvas) {
+    public MaskPaste(MaskStyle style, float[] maps, Boxes boxes, int i, int side, Size canvas) {
         this.map = maps;
         this.first = i * side * side;
         this.side = side;
         this.canvas = canvas;
-        this.x = Axis.layOut(boxes.x1(i), boxes.x2(i), side, canvas.width());
-        this.y = Axis.layOut(boxes.y1(i), boxes.y2(i), side, canvas.height());
+        this.x = Axis.of(style, boxes.x1(i), boxes.x2(i), side, canvas.width());
+        this.y = Axis.of(style, boxes.y1(i), boxes.y2(i), side, canvas.height());
     }
 
     /** Returns the probabilities on the canvas, {@code [H, W]}, row-major. */
@@ -94,15 +94,42 @@ public final class MaskPaste {
     @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
     private record Axis(int start, int[] low, float[] near, float[] far) {
 
-        static Axis layOut(float from, float to, int side, int pixels) {
+        static Axis of(MaskStyle style, float from, float to, int side, int pixels) {
+            return style == MaskStyle.TORCHVISION
+                    ? ofWholePixels(from, to, side, pixels)
+                    : ofFractions(from, to, side, pixels);
+        }
+
+        /** Resizes the map, padded by one cell, to a box of whole pixels. */
+        private static Axis ofWholePixels(float from, float to, int side, int pixels) {
+            int padded = side + 2;
+            float center = (to + from) * 0.5f;
+            float half = (to - from) * 0.5f * (padded / (float) side);
+            int first = (int) (center - half);
+            int last = (int) (center + half);
+            float scale = padded / (float) Math.max(last - first + 1, 1);
+            int start = Math.max(first, 0);
+            Axis axis = ofSize(start, Math.min(last + 1, pixels));
+            for (int i = 0; i < axis.size(); i++) {
+                float cell = Math.max(scale * (start + i - first + 0.5f) - 0.5f, 0);
+                axis.set(i, cell - 1);
+            }
+            return axis;
+        }
+
+        private static Axis ofFractions(float from, float to, int side, int pixels) {
             int start = Math.max((int) Math.floor(from) - 1, 0);
             int end = Math.min((int) Math.ceil(to) + 1, pixels);
-            int size = Math.max(end - start, 0);
-            Axis axis = new Axis(start, new int[size], new float[size], new float[size]);
-            for (int i = 0; i < size; i++) {
+            Axis axis = ofSize(start, end);
+            for (int i = 0; i < axis.size(); i++) {
                 axis.place(i, (start + i + 0.5f - from) / (to - from) * 2 - 1, side);
             }
             return axis;
+        }
+
+        private static Axis ofSize(int start, int end) {
+            int size = Math.max(end - start, 0);
+            return new Axis(start, new int[size], new float[size], new float[size]);
         }
 
         /** Sets the cell and weights of a pixel; {@code position} is -1 to 1 in the box. */
@@ -110,12 +137,16 @@ public final class MaskPaste {
             // In a box without extent, every pixel is at the center.
             float u = Float.isInfinite(position) ? 0 : position;
             float cell = (u + 1) * (side / 2f) - 0.5f;
-            float floor = (float) Math.floor(cell);
-            if (floor >= -1 && floor < side) {
-                low[i] = (int) floor;
-                far[i] = cell - floor;
-                near[i] = 1 - far[i];
+            if (cell >= -1 && cell < side) {
+                set(i, cell);
             }
+        }
+
+        private void set(int i, float cell) {
+            float floor = (float) Math.floor(cell);
+            low[i] = (int) floor;
+            far[i] = cell - floor;
+            near[i] = 1 - far[i];
         }
 
         int size() {

@@ -89,7 +89,7 @@ class MaskCropTest {
             System.arraycopy(boxes, 4 * (i - 200), corners, 4 * i, 4);
         }
         System.arraycopy(new float[] {100, 5.5f, 203, 47}, 0, corners, 4, 4);
-        MaskCrop host = new MaskCrop(all, Optional.empty());
+        MaskCrop host = new MaskCrop(MaskStyle.MMDETECTION, all, Optional.empty());
         MaskBitmaps bitmaps = MaskBitmaps.draw(manager, all);
         for (int g = 0; g < all.size(); g++) {
             Size size = all.get(g).size();
@@ -102,9 +102,27 @@ class MaskCropTest {
         NDArray index = manager.create(Longs.toArray(objects));
         NDArray at = manager.create(corners, new Shape(all.size(), 4));
         NDArray expected = host.crop(index, at, 14);
-        NDArray found = new MaskCrop(all, Optional.of(bitmaps)).crop(index, at, 14);
+        NDArray found =
+                new MaskCrop(MaskStyle.MMDETECTION, all, Optional.of(bitmaps)).crop(index, at, 14);
         assertEquals(expected.getShape(), found.getShape());
         assertArrayEquals(expected.toFloatArray(), found.toFloatArray());
+    }
+
+    /** The expected values were recorded from torchvision 0.22.1. */
+    @Test
+    void cropsLikeTorchvision() {
+        Rle mask = Rle.fromBox(new Size(6, 7), 2, 1, 4, 3);
+        NDArray index = manager.create(new long[] {0, 0});
+        float[] corners = {0.5f, 1.25f, 6.1f, 5.5f, 2, 2, 2.4f, 2.4f};
+        NDArray boxes = manager.create(corners, new Shape(2, 4));
+        float[] found =
+                MaskCrop.of(MaskStyle.TORCHVISION, boxes, List.of(mask))
+                        .crop(index, boxes, 3)
+                        .toFloatArray();
+        float[] expected = {
+            0.45f, 1, 0.6833f, 0.2813f, 0.625f, 0.4271f, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1
+        };
+        assertArrayEquals(expected, found, 1e-4f);
     }
 
     @Test
@@ -113,11 +131,16 @@ class MaskCropTest {
         NDArray box = manager.create(new float[] {0, 0, 1, 1}, new Shape(1, 4));
         assertArrayEquals(
                 new float[4],
-                MaskCrop.onDeviceOf(box, List.of()).crop(index, box, 2).toFloatArray());
+                MaskCrop.of(MaskStyle.MMDETECTION, box, List.of())
+                        .crop(index, box, 2)
+                        .toFloatArray());
         assumeTrue(Kernels.status().loaded());
         Optional<MaskBitmaps> none = Optional.of(MaskBitmaps.draw(manager, List.of()));
         assertArrayEquals(
-                new float[4], new MaskCrop(List.of(), none).crop(index, box, 2).toFloatArray());
+                new float[4],
+                new MaskCrop(MaskStyle.MMDETECTION, List.of(), none)
+                        .crop(index, box, 2)
+                        .toFloatArray());
     }
 
     @Test
@@ -140,7 +163,8 @@ class MaskCropTest {
     private float[] crop(List<Rle> masks, Boxes boxes, int side) {
         NDArray corners = manager.create(boxes.toArray(), new Shape(boxes.size(), 4));
         NDArray index = manager.arange(0f, masks.size(), 1f, DataType.INT64);
-        NDArray cropped = MaskCrop.onDeviceOf(corners, masks).crop(index, corners, side);
+        NDArray cropped =
+                MaskCrop.of(MaskStyle.MMDETECTION, corners, masks).crop(index, corners, side);
         assertEquals(new Shape(masks.size(), side, side), cropped.getShape());
         return cropped.toFloatArray();
     }

@@ -41,7 +41,7 @@ class MaskPasteTest {
             maps[i] = random.nextFloat();
         }
         for (int i = 0; i < BOXES.size(); i++) {
-            MaskPaste paste = new MaskPaste(maps, BOXES, i, 7, CANVAS);
+            MaskPaste paste = new MaskPaste(MaskStyle.MMDETECTION, maps, BOXES, i, 7, CANVAS);
             float[] probabilities = paste.probabilities();
             byte[] bitmap = new byte[probabilities.length];
             for (int p = 0; p < bitmap.length; p++) {
@@ -55,7 +55,14 @@ class MaskPasteTest {
     void zeroPadsTheMap() {
         float[] map = {1, 0, 0.5f, 1};
         float[] found =
-                new MaskPaste(map, Boxes.of(1, 1, 5, 5), 0, 2, new Size(6, 6)).probabilities();
+                new MaskPaste(
+                                MaskStyle.MMDETECTION,
+                                map,
+                                Boxes.of(1, 1, 5, 5),
+                                0,
+                                2,
+                                new Size(6, 6))
+                        .probabilities();
         // Pixels are at -3/4, -1/4, 1/4, 3/4, 5/4 and 7/4 of a cell from the first cell.
         float[] row = {0.25f, 0.75f, 0.75f, 0.25f, 0, 0};
         for (int x = 0; x < 6; x++) {
@@ -64,11 +71,31 @@ class MaskPasteTest {
         }
     }
 
+    /** The expected values were recorded from torchvision 0.22.1. */
+    @Test
+    void pastesLikeTorchvision() {
+        float[] map = {0.9f, 0.2f, 0.4f, 0.8f};
+        Boxes box = Boxes.of(1.3f, 0.7f, 5.6f, 3.9f);
+        float[] found =
+                new MaskPaste(MaskStyle.TORCHVISION, map, box, 0, 2, new Size(5, 7))
+                        .probabilities();
+        float[] expected = {
+            0, 0, 0, 0, 0, 0, 0, //
+            0, 0.1125f, 0.3375f, 0.3625f, 0.1875f, 0.0750f, 0.0250f,
+            0, 0.2042f, 0.6125f, 0.6875f, 0.4292f, 0.2250f, 0.0750f,
+            0, 0.1208f, 0.3625f, 0.5375f, 0.6458f, 0.5250f, 0.1750f,
+            0, 0.0500f, 0.1500f, 0.2500f, 0.3500f, 0.3000f, 0.1000f
+        };
+        assertArrayEquals(expected, found, 1e-4f);
+    }
+
     @Test
     void fillsFullBoxesToTheirBorders() {
         float[] map = new float[28 * 28];
         Arrays.fill(map, 1);
-        Rle mask = new MaskPaste(map, Boxes.of(4, 6, 14, 12), 0, 28, CANVAS).atLeast(0.5f);
+        Rle mask =
+                new MaskPaste(MaskStyle.MMDETECTION, map, Boxes.of(4, 6, 14, 12), 0, 28, CANVAS)
+                        .atLeast(0.5f);
         assertEquals(Rle.fromBox(CANVAS, 4, 6, 10, 6), mask);
     }
 
@@ -97,7 +124,9 @@ class MaskPasteTest {
                             Tensors.of(manager, corners, new Shape(boxes.size(), 4)));
             assertEquals(new Shape(boxes.size(), 30, 40), pasted.getShape());
             for (int i = 0; i < boxes.size(); i++) {
-                Rle expected = new MaskPaste(maps, boxes, i, side, CANVAS).atLeast(0.5f);
+                Rle expected =
+                        new MaskPaste(MaskStyle.MMDETECTION, maps, boxes, i, side, CANVAS)
+                                .atLeast(0.5f);
                 assertArrayEquals(expected.decode(), pasted.get(i).toByteArray(), "box " + i);
             }
         }
@@ -106,7 +135,7 @@ class MaskPasteTest {
     @Test
     void boxesOutsideAreEmpty() {
         float[] map = {1};
-        Rle mask = new MaskPaste(map, BOXES, 4, 1, CANVAS).atLeast(0.5f);
+        Rle mask = new MaskPaste(MaskStyle.MMDETECTION, map, BOXES, 4, 1, CANVAS).atLeast(0.5f);
         assertEquals(0, mask.area());
         assertEquals(CANVAS, mask.size());
     }

@@ -81,7 +81,15 @@ final class RegionsBench {
                 "paste",
                 () ->
                         IntStream.range(0, boxes.size())
-                                .mapToObj(i -> new MaskPaste(maps, boxes, i, MASK, IMAGE))
+                                .mapToObj(
+                                        i ->
+                                                new MaskPaste(
+                                                        MaskStyle.MMDETECTION,
+                                                        maps,
+                                                        boxes,
+                                                        i,
+                                                        MASK,
+                                                        IMAGE))
                                 .mapToInt(mask -> mask.atLeast(0.5f).area())
                                 .sum());
     }

@@ -1,13 +1,10 @@
-package dev.saccade.heads;
+package dev.saccade.core.nn;
 
-import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.nn.Conv2d.Geometry;
-import dev.saccade.core.nn.ConvModule;
-import dev.saccade.core.nn.WeightInit;
 
 import java.util.Optional;
 
-/** Normalization between the convolutions of a head and their ReLU. */
+/** Normalization of the convolutions of a neck or head. */
 public enum Norm {
     /** No normalization; the convolutions have a bias. */
     NONE(Optional.empty()),
@@ -19,6 +16,12 @@ public enum Norm {
 
     Norm(Optional<BatchNormType> type) {
         this.type = type;
+    }
+
+    /** Returns a convolution with normalization, without activation. */
+    public ConvModule linear(Geometry geometry, WeightInit init) {
+        return type.map(norm -> ConvModule.normLinear(geometry, norm, init))
+                .orElseGet(() -> ConvModule.linear(geometry, init));
     }
 
     /** Returns a 3x3 convolution that keeps the size, with normalization and ReLU. */
