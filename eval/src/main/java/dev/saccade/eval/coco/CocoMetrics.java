@@ -8,9 +8,11 @@ import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Workers;
+import dev.saccade.eval.bootstrap.ResampledMetric;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
@@ -191,6 +193,24 @@ public final class CocoMetrics {
         int all = AreaRange.ALL.index();
         return ImmutableDoubleArray.copyOf(
                 IntStream.range(0, R).mapToDouble(r -> values.get(t, r, k, all, largest)));
+    }
+
+    /**
+     * Returns a metric for bootstrap intervals; empty for names other than {@code AP}, {@code AP50}
+     * and {@code AP75}, of masks with the prefix {@code mask_}.
+     */
+    public Optional<ResampledMetric> resampled(String metric) {
+        String prefix = parameters.iouType().prefix();
+        int[] range =
+                switch (metric.startsWith(prefix) ? metric.substring(prefix.length()) : "") {
+                    case "AP" -> new int[] {0, T};
+                    case "AP50" -> new int[] {IOU_50, IOU_50 + 1};
+                    case "AP75" -> new int[] {IOU_75, IOU_75 + 1};
+                    default -> new int[0];
+                };
+        return range.length == 0
+                ? Optional.empty()
+                : Optional.of(new ResampledAp(matches, classes.size(), range[0], range[1]));
     }
 
     /** Returns the result of each detection at IoU 0.50; ignored if beyond the largest limit. */

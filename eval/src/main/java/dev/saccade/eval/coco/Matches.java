@@ -105,6 +105,41 @@ final class Matches {
                         .count();
     }
 
+    int imageCount() {
+        return sortedImageIds.length;
+    }
+
+    /** Returns the number of objects that count for recall, by image in the order of their ids. */
+    int[] objectsPerImage(int label) {
+        int[] counts = new int[imageCount()];
+        int first = firstCell(label);
+        int end = objectCells.first(firstCell(label + 1));
+        for (int slot = objectCells.first(first); slot < end; slot++) {
+            if (counts(objectCells.entry(slot), AreaRange.ALL)) {
+                counts[objectCells.cell(slot) - first]++;
+            }
+        }
+        return counts;
+    }
+
+    /** Returns the slots of a class within the largest limit per image, by descending score. */
+    int[] slots(int label) {
+        int first = detectionCells.first(firstCell(label));
+        int end = detectionCells.first(firstCell(label + 1));
+        int[] slots = new int[end - first];
+        int count = 0;
+        int rank = 0;
+        for (int slot = first; slot < end; slot++) {
+            rank = detectionCells.starts(slot) ? 0 : rank + 1;
+            if (rank < parameters.maxDetectionLimit()) {
+                slots[count++] = slot;
+            }
+        }
+        StableSort.descending(
+                slots, 0, count, slot -> detections.score(detectionCells.entry(slot)));
+        return Arrays.copyOf(slots, count);
+    }
+
     /** Returns the result of the detection in a slot at threshold {@code t}. */
     MatchStatus status(AreaRange area, int slot, int t) {
         if ((ignored[area.index()][slot] >> t & 1) == 1) {

@@ -1,0 +1,2 @@
+/** Bootstrap intervals of metrics over images. */
+package dev.saccade.eval.bootstrap;
