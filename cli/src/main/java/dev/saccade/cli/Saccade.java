@@ -37,6 +37,8 @@ import java.util.stream.Collectors;
             DemoCommand.class,
             TrainCommand.class,
             EvalCommand.class,
+            TuneCommand.class,
+            CrossValidateCommand.class,
             ReportCommand.class,
             PredictCommand.class,
             ServeCommand.class,

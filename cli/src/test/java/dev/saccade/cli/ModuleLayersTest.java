@@ -94,7 +94,7 @@ class ModuleLayersTest {
                     List.of("eval", "djl", "serve"),
                     List.of("train", "export"),
                     List.of("report", "configgen", "bench"),
-                    List.of("mlflow"),
+                    List.of("mlflow", "tune"),
                     List.of("cli", "spark"));
 
     @ArchTest static final ArchRule modulesImportFromLowerLayers = importsFromBelow();

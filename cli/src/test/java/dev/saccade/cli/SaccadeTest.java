@@ -69,8 +69,21 @@ class SaccadeTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "demo", "train", "eval", "report", "predict", "check", "browse", "info", "bench",
-                "convert", "export", "config", "env"
+                "demo",
+                "train",
+                "tune",
+                "cross-validate",
+                "eval",
+                "report",
+                "predict",
+                "check",
+                "browse",
+                "info",
+                "bench",
+                "convert",
+                "export",
+                "config",
+                "env"
             })
     void everyHelpHasAnExample(String command) {
         CommandResult help = saccade(command, "--help");

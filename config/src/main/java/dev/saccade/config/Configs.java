@@ -85,8 +85,18 @@ public final class Configs {
      */
     public static ConfigNode.Mapping withOverrides(
             ConfigNode.Mapping config, List<String> overrides, Class<? extends Record> type) {
-        return ConfigFile.withOverrides(
-                config, overrides, ConfigFile.SET, each -> complete(each, type));
+        return withOverrides(config, overrides, ConfigFile.SET, type);
+    }
+
+    /**
+     * Applies overrides like {@link #withOverrides}; {@code source} is the origin of the values.
+     */
+    public static ConfigNode.Mapping withOverrides(
+            ConfigNode.Mapping config,
+            List<String> overrides,
+            String source,
+            Class<? extends Record> type) {
+        return ConfigFile.withOverrides(config, overrides, source, each -> complete(each, type));
     }
 
     /** Returns a config including defaults; empty if it is invalid. */

@@ -42,6 +42,12 @@ public final class RunFork {
                 before.lengthInSteps(stepsPerEpoch),
                 config,
                 config.lengthInSteps(stepsPerEpoch));
+        if (config.data().numLastEpochs() > 0) {
+            throw SaccadeException.user(
+                    "data.num_last_epochs: got %d, expected 0 to fork a run, because the last epochs"
+                            + " depend on its length",
+                    config.data().numLastEpochs());
+        }
         RunFolder fork = RunFolder.create(folder);
         try {
             Files.copy(run.last(), fork.last());

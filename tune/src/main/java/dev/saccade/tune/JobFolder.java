@@ -1,0 +1,56 @@
+package dev.saccade.tune;
+
+import dev.saccade.core.SaccadeException;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** Files of jobs, shared by the processes that run them. */
+record JobFolder(Path path) {
+
+    /** Creates the subfolders. */
+    void create() {
+        try {
+            for (String name : new String[] {"jobs", "results", "runs", "logs"}) {
+                Files.createDirectories(path.resolve(name));
+            }
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be created: %s", path, e.getMessage());
+        }
+    }
+
+    Path job(String name) {
+        return path.resolve("jobs").resolve(name + ".json");
+    }
+
+    /** Returns the file that the process of a job locks. */
+    Path lock(String name) {
+        return path.resolve("jobs").resolve(name + ".lock");
+    }
+
+    Path resultFile(String name) {
+        return path.resolve("results").resolve(name + ".json");
+    }
+
+    Optional<JobResult> result(String name) {
+        Path file = resultFile(name);
+        return Files.exists(file)
+                ? Optional.of(TuneJson.read(file, JobResult.class))
+                : Optional.empty();
+    }
+
+    /** Returns the prefix of the files with the predictions of a job. */
+    Path predictions(String name) {
+        return path.resolve("results").resolve(name);
+    }
+
+    Path run(String name) {
+        return path.resolve("runs").resolve(name);
+    }
+
+    Path log(String name) {
+        return path.resolve("logs").resolve(name + ".log");
+    }
+}

@@ -1,0 +1,81 @@
+package dev.saccade.tune;
+
+import dev.saccade.core.Printable;
+import dev.saccade.core.Text;
+
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** Writes the files of jobs, runs those without a result, and reads the results. */
+final class Jobs {
+
+    private final JobFolder folder;
+    private final JobRunner runner;
+    private final String metric;
+    private final Consumer<String> progress;
+
+    /** Creates a list of jobs; progress lines show {@code metric}. */
+    Jobs(JobFolder folder, JobRunner runner, String metric, Consumer<String> progress) {
+        this.folder = folder;
+        this.runner = runner;
+        this.metric = metric;
+        this.progress = progress;
+    }
+
+    JobFolder folder() {
+        return folder;
+    }
+
+    int parallel() {
+        return runner.parallel();
+    }
+
+    /** Returns the results in the order of the jobs; empty if stopped. */
+    Optional<List<JobResult>> run(List<TrainJob> jobs) {
+        for (TrainJob job : jobs) {
+            if (!Files.exists(folder.job(job.name()))) {
+                TuneJson.write(folder.job(job.name()), job);
+            }
+        }
+        List<String> names = jobs.stream().map(TrainJob::name).toList();
+        AtomicInteger done =
+                new AtomicInteger(
+                        (int) names.stream().filter(n -> folder.result(n).isPresent()).count());
+        boolean isFinished =
+                runner.run(
+                        folder.path(),
+                        names,
+                        result -> print(result, done.incrementAndGet(), names.size()));
+        return isFinished
+                ? Optional.of(
+                        names.stream().map(name -> folder.result(name).orElseThrow()).toList())
+                : Optional.empty();
+    }
+
+    private void print(JobResult result, int done, int all) {
+        String outcome =
+                result.failure()
+                        .map(message -> "failed: " + Printable.line(message))
+                        .orElseGet(
+                                () ->
+                                        Text.format(
+                                                "%s %.3f",
+                                                metric, score(result).orElse(Double.NaN)));
+        progress.accept(
+                Text.format(
+                        "[%d/%d] %s: %s, %s",
+                        done,
+                        all,
+                        result.name().replace('_', ' '),
+                        outcome,
+                        Durations.text(result.seconds())));
+    }
+
+    /** Returns the metric of a result; empty if it failed or the metric is undefined. */
+    Optional<Double> score(JobResult result) {
+        return Optional.ofNullable(result.metrics().get(metric)).filter(each -> !each.isNaN());
+    }
+}

@@ -1,0 +1,50 @@
+package dev.saccade.tune;
+
+import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
+import dev.saccade.train.config.RunConfig;
+
+import java.util.Optional;
+
+/**
+ * Trains a model and evaluates it on the validation set of its config, in a process of its own.
+ *
+ * @param name unique name of the job, for its files
+ * @param run name of the run folder; the jobs of a trial on the same fold continue the same run
+ * @param config YAML of the run; {@code data.val} are the held-out images
+ * @param branch number of steps after which the learning rate reaches 0 in a branch of the run;
+ *     empty to train the run to its end
+ * @param kind whether to train and evaluate, or only to measure the speed
+ */
+public record TrainJob(String name, String run, String config, Optional<Long> branch, Kind kind) {
+
+    /** Work of a job. */
+    public enum Kind {
+        TRAIN,
+        MEASURE
+    }
+
+    /** Creates a job that trains a run to its end. */
+    static TrainJob of(String name, RunConfig config) {
+        return new TrainJob(name, name, yaml(config), Optional.empty(), Kind.TRAIN);
+    }
+
+    /** Creates a job that trains a branch of {@code steps} steps from a run. */
+    static TrainJob branch(String name, String run, RunConfig config, long steps) {
+        boolean isEnd = config.iterations().filter(all -> all == steps).isPresent();
+        Optional<Long> branch = isEnd ? Optional.empty() : Optional.of(steps);
+        return new TrainJob(name, run, yaml(config), branch, Kind.TRAIN);
+    }
+
+    static TrainJob measure(String name, RunConfig config) {
+        return new TrainJob(name, name, yaml(config), Optional.empty(), Kind.MEASURE);
+    }
+
+    private static String yaml(RunConfig config) {
+        return ConfigWriter.yaml(Configs.unbind(config));
+    }
+
+    RunConfig runConfig() {
+        return RunConfig.parse(config);
+    }
+}

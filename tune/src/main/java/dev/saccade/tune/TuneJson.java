@@ -1,0 +1,68 @@
+package dev.saccade.tune;
+
+import com.fasterxml.jackson.annotation.JsonAutoDetect;
+import com.fasterxml.jackson.annotation.PropertyAccessor;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
+
+import dev.saccade.checkpoint.AtomicFile;
+import dev.saccade.core.SaccadeException;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** Reads and writes records as JSON, atomically. */
+final class TuneJson {
+
+    private static final ObjectMapper JSON =
+            new ObjectMapper()
+                    .registerModule(new Jdk8Module())
+                    .setPropertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+                    .setVisibility(PropertyAccessor.GETTER, JsonAutoDetect.Visibility.NONE)
+                    .setVisibility(PropertyAccessor.IS_GETTER, JsonAutoDetect.Visibility.NONE)
+                    .setVisibility(PropertyAccessor.FIELD, JsonAutoDetect.Visibility.ANY);
+
+    private TuneJson() {}
+
+    private interface Content<T> {
+        T read() throws IOException;
+    }
+
+    static <T> T read(Path file, Class<T> type) {
+        return read(file, () -> JSON.readValue(file.toFile(), type));
+    }
+
+    static <T> T read(Path file, TypeReference<T> type) {
+        return read(file, () -> JSON.readValue(file.toFile(), type));
+    }
+
+    private static <T> T read(Path file, Content<T> content) {
+        try {
+            return content.read();
+        } catch (IOException e) {
+            throw SaccadeException.user(
+                    "%s: damaged file; start again in another folder (%s)", file, e.getMessage());
+        }
+    }
+
+    static void write(Path file, Object value) {
+        try {
+            AtomicFile.write(
+                    file, JSON.writerWithDefaultPrettyPrinter().writeValueAsString(value) + "\n");
+        } catch (JsonProcessingException e) {
+            throw SaccadeException.internal(e, "a record cannot be written as JSON");
+        }
+    }
+
+    /** Returns a value as JSON in one line. */
+    static String line(Object value) {
+        try {
+            return JSON.writeValueAsString(value);
+        } catch (JsonProcessingException e) {
+            throw SaccadeException.internal(e, "a record cannot be written as JSON");
+        }
+    }
+}

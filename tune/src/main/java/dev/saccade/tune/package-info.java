@@ -1,0 +1,2 @@
+/** Searches hyperparameters, and cross-validates configs. */
+package dev.saccade.tune;

@@ -1,0 +1,134 @@
+package dev.saccade.tune;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.train.config.RunConfig;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+class SearchSpaceTest {
+
+    @TempDir Path folder;
+
+    private RunConfig base(String... overrides) throws IOException {
+        return RunConfig.load(TinyData.write(folder), overrides);
+    }
+
+    @Test
+    void offersDimensionsThatFitTheConfig() throws IOException {
+        List<String> scratch = SearchSpace.of(base(), List.of(), List.of("backbone")).names();
+        assertEquals(List.of("head", "learning_rate", "augmentation", "ema"), scratch);
+        List<String> pretrained =
+                SearchSpace.of(
+                                base("init_from=resnet18", "data.image_size=[320, 256]"),
+                                List.of(),
+                                List.of("backbone"))
+                        .names();
+        assertEquals(
+                List.of(
+                        "head",
+                        "frozen_stages",
+                        "learning_rate",
+                        "layer_decay",
+                        "image_size",
+                        "augmentation",
+                        "ema"),
+                pretrained);
+    }
+
+    @Test
+    void samplesDependOnSeedAndNumberOnly() throws IOException {
+        SearchSpace space = SearchSpace.of(base(), List.of(), List.of());
+        assertEquals(Map.of(), space.sample(0, 0));
+        Set<String> seen = new HashSet<>();
+        RunConfig base = base();
+        for (int trial = 1; trial < 40; trial++) {
+            Map<String, Choice> values = space.sample(0, trial);
+            assertEquals(values, SearchSpace.of(base(), List.of(), List.of()).sample(0, trial));
+            assertFalse(values.isEmpty());
+            seen.addAll(values.keySet());
+            RunConfig changed =
+                    base.with(
+                            values.values().stream()
+                                    .flatMap(choice -> choice.overrides().stream())
+                                    .toArray(String[]::new));
+            double rate = changed.optimizer().learningRate();
+            assertTrue(rate >= 0.0005 && rate <= 0.008, "learning rate " + rate);
+        }
+        assertTrue(seen.containsAll(List.of("head", "learning_rate", "augmentation", "ema")));
+        assertFalse(space.sample(0, 1).equals(space.sample(1, 1)));
+    }
+
+    @Test
+    void acceptsOwnDimensions() throws IOException {
+        SearchSpace space =
+                SearchSpace.of(
+                        base(),
+                        List.of(
+                                "model.neck.out_channels=[16, 24]",
+                                "optimizer.learning_rate=1e-4..1e-2",
+                                "data.train_transforms=[[{type: normalize}, {type: pad}]]"),
+                        List.of("all"));
+        assertEquals(
+                List.of(
+                        "model.neck.out_channels",
+                        "optimizer.learning_rate",
+                        "data.train_transforms"),
+                space.names());
+        assertEquals(
+                List.of("head", "ema", "optimizer.learning_rate"),
+                SearchSpace.of(
+                                base(),
+                                List.of("optimizer.learning_rate=1e-4..1e-2"),
+                                List.of("augmentation", "backbone"))
+                        .names());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ema | search: got ema, expected KEY=[VALUE, VALUE, ...] or KEY=LOW..HIGH",
+                "epochs=3 | search: got epochs=3, expected",
+                "epochs=[] | search: got epochs=[], expected",
+                "optimizer.weight_decay=3..1 | search: got optimizer.weight_decay=3..1, expected",
+                "optimizer.weight_decay=a..b | search: got optimizer.weight_decay=a..b, expected",
+                "optimizer.decay=[1] | search optimizer.decay=[1]: ",
+                "model.neck.out_channels=[16, many] | search model.neck.out_channels=[16, many]: ",
+            })
+    void rejectsWrongDimensions(String search, String message) throws IOException {
+        RunConfig base = base();
+        SaccadeException error =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> SearchSpace.of(base, List.of(search), List.of()));
+        assertTrue(error.getMessage().startsWith(message), error.getMessage());
+    }
+
+    @Test
+    void rejectsUnknownNamesAndEmptySpaces() throws IOException {
+        RunConfig base = base();
+        SaccadeException unknown =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> SearchSpace.of(base, List.of(), List.of("heads")));
+        assertTrue(
+                unknown.getMessage().startsWith("fix: got heads, expected all or one of backbone"),
+                unknown.getMessage());
+        assertThrows(SaccadeException.class, () -> SearchSpace.of(base, List.of(), List.of("all")));
+    }
+}

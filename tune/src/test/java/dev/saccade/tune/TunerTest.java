@@ -1,0 +1,216 @@
+package dev.saccade.tune;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.util.concurrent.Uninterruptibles;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.train.Outcome;
+import dev.saccade.train.Training;
+import dev.saccade.train.checkpoint.RunFolder;
+import dev.saccade.train.config.RunConfig;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+class TunerTest {
+
+    private static final String BUDGET = "320steps";
+
+    @TempDir Path folder;
+
+    private final List<String> lines = new ArrayList<>();
+
+    /** Runs jobs in this process; after some jobs, interrupts the next one after some time. */
+    private static final class InProcess implements JobRunner {
+
+        private int jobsLeft;
+        private final Duration delay;
+
+        InProcess(int jobs, Duration delay) {
+            jobsLeft = jobs;
+            this.delay = delay;
+        }
+
+        static InProcess uninterrupted() {
+            return new InProcess(Integer.MAX_VALUE, Duration.ZERO);
+        }
+
+        @Override
+        public int parallel() {
+            return 1;
+        }
+
+        @Override
+        public boolean run(Path folder, List<String> jobs, Consumer<JobResult> finished) {
+            JobFolder files = new JobFolder(folder);
+            for (String name : jobs) {
+                if (files.result(name).isPresent()) {
+                    continue;
+                }
+                JobRun job = new JobRun(folder, name);
+                if (jobsLeft-- == 0) {
+                    Thread stop =
+                            new Thread(
+                                    () -> {
+                                        Uninterruptibles.sleepUninterruptibly(delay);
+                                        job.stop();
+                                    });
+                    stop.start();
+                }
+                if (!job.run()) {
+                    return false;
+                }
+                finished.accept(files.result(name).orElseThrow());
+            }
+            return true;
+        }
+    }
+
+    private TuneSettings settings(String... search) {
+        return new TuneSettings(
+                TuneBudget.parse(BUDGET),
+                Optional.of(4),
+                Optional.of(2),
+                0,
+                List.of(search),
+                List.of("head"),
+                true,
+                1);
+    }
+
+    private Optional<TuneResult> run(String name, JobRunner runner, boolean resume)
+            throws IOException {
+        return new Tuner(TinyData.config(folder), settings(), runner, lines::add)
+                .run(folder.resolve(name), resume);
+    }
+
+    /** Returns the trials without times. */
+    private String trials(String name) throws IOException {
+        return Files.readString(folder.resolve(name).resolve("trials.jsonl"))
+                .replaceAll("\"seconds\":[^,]*", "");
+    }
+
+    private static byte[] last(Path run) throws IOException {
+        return Files.readAllBytes(new RunFolder(run).last());
+    }
+
+    @Test
+    void continuesWithTheSameResult() throws IOException {
+        TuneResult whole = run("whole", InProcess.uninterrupted(), false).orElseThrow();
+        assertTrue(Files.readString(whole.report()).contains("Finalists"));
+        TunePlan plan = TuneJson.read(folder.resolve("whole/plan.json"), TunePlan.class);
+        assertEquals(List.of(4, 3), plan.rungs().sizes());
+        assertEquals(List.of(10L, 31L), plan.trials().get(1).steps());
+
+        // Stop in different jobs, some of them before and some within training.
+        boolean done = false;
+        int runs = 0;
+        for (; !done; runs++) {
+            InProcess runner = new InProcess(runs % 3, Duration.ofMillis(40L * runs));
+            done = run("parts", runner, runs > 0).isPresent();
+        }
+        assertTrue(runs > 3, runs + " runs");
+        assertEquals(trials("whole"), trials("parts"));
+        for (String run : List.of("trial_001_rung_0", "trial_000", "trial_000_fold_1")) {
+            assertArrayEquals(
+                    last(folder.resolve("whole/runs").resolve(run)),
+                    last(folder.resolve("parts/runs").resolve(run)),
+                    run);
+        }
+        assertEquals(
+                Files.readString(whole.config()),
+                Files.readString(folder.resolve("parts/best.yaml")));
+
+        // A rung whose result is lost is trained again from the beginning.
+        Files.delete(folder.resolve("parts/results/trial_001_rung_0.json"));
+        deleteRun(folder.resolve("parts/runs/trial_001_rung_0"));
+        run("parts", InProcess.uninterrupted(), true);
+        assertEquals(trials("whole"), trials("parts"));
+    }
+
+    private static void deleteRun(Path run) throws IOException {
+        try (Stream<Path> files = Files.walk(run)) {
+            for (Path file : files.sorted((a, b) -> b.compareTo(a)).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    @Test
+    void bestConfigTrainsToTheEvaluatedWeights() throws IOException {
+        TuneResult result = run("search", InProcess.uninterrupted(), false).orElseThrow();
+        RunConfig best = RunConfig.load(result.config());
+        assertEquals("trapezoid", best.schedule().type());
+        assertEquals(Optional.of(31L), best.iterations());
+        Path run = folder.resolve("again");
+        assertEquals(Outcome.FINISHED, Training.of(best.with("data.val=null")).start(run));
+        assertArrayEquals(last(folder.resolve("search/runs/final_best")), last(run));
+        assertTrue(Files.readString(result.config()).contains("  # tuned"));
+        assertTrue(
+                result.conclusions().stream().anyMatch(line -> line.startsWith("On data.val")),
+                result.conclusions().toString());
+    }
+
+    @Test
+    void failedTrialsDoNotEndTheSearch() throws IOException {
+        Tuner tuner =
+                new Tuner(
+                        TinyData.config(folder),
+                        settings("init_from=[missing.safetensors]"),
+                        InProcess.uninterrupted(),
+                        lines::add);
+        TuneResult result = tuner.run(folder.resolve("search"), false).orElseThrow();
+        String report = Files.readString(result.report());
+        assertTrue(report.contains("missing.safetensors: no such file"), report);
+        assertTrue(
+                lines.stream().anyMatch(line -> line.contains("failed: missing.safetensors")),
+                lines.toString());
+    }
+
+    @Test
+    void rejectsOtherSettingsAndSmallBudgets() throws IOException {
+        run("search", new InProcess(0, Duration.ZERO), false);
+        Tuner other =
+                new Tuner(
+                        TinyData.config(folder),
+                        settings("ema=[{}]"),
+                        InProcess.uninterrupted(),
+                        lines::add);
+        SaccadeException changed =
+                assertThrows(
+                        SaccadeException.class, () -> other.run(folder.resolve("search"), true));
+        assertTrue(
+                changed.getMessage().contains("was started with another config or other settings"),
+                changed.getMessage());
+        SaccadeException full =
+                assertThrows(
+                        SaccadeException.class, () -> other.run(folder.resolve("search"), false));
+        assertTrue(full.getMessage().contains("not empty"), full.getMessage());
+        Tuner small =
+                new Tuner(
+                        TinyData.config(folder),
+                        TuneSettings.of(TuneBudget.parse("100steps")),
+                        InProcess.uninterrupted(),
+                        lines::add);
+        SaccadeException budget =
+                assertThrows(
+                        SaccadeException.class, () -> small.run(folder.resolve("small"), false));
+        assertTrue(
+                budget.getMessage().startsWith("budget: got 100 steps, expected at least about "),
+                budget.getMessage());
+    }
+}
