@@ -47,6 +47,7 @@ import dev.saccade.models.Model;
 import dev.saccade.models.ModelSummary;
 import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
+import dev.saccade.tune.JobMain;
 
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -225,6 +226,8 @@ class ModuleLayersTest {
             noClasses()
                     .that()
                     .resideOutsideOfPackage("dev.saccade.cli..")
+                    .and()
+                    .areNotAssignableTo(JobMain.class)
                     .should()
                     .callMethod(System.class, "exit", int.class)
                     .orShould()
