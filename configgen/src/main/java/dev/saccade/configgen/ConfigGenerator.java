@@ -269,13 +269,16 @@ public final class ConfigGenerator {
         add(
                 """
                 schedule: {type: %s, warmup: {iterations: %d}}
-                max_gradient_norm: 10
+                max_gradient_norm: 10%s
                 epochs: %d\t%d steps of %s
                 log_interval: %d
                 evaluation:
                   every: {epochs: %d}""",
                 isPixels ? "poly, power: 0.9, min_learning_rate: 0" : "cosine",
                 plan.warmup(),
+                machine.fastBfloat16()
+                        ? "\nprecision: bfloat16\tabout half the time of float32 on this CPU"
+                        : "",
                 plan.epochs(),
                 plan.steps(),
                 Count.of(plan.batchSize(), "image"),

@@ -31,7 +31,7 @@ import java.util.Random;
 /** Generated configs can be trained, for all kinds of data and machines. */
 class ConfigGeneratorTest {
 
-    private static final Machine LAPTOP = new Machine(false, 2, 8L << 30);
+    private static final Machine LAPTOP = new Machine(false, 2, 8L << 30, false);
 
     @TempDir Path folder;
 
@@ -82,7 +82,8 @@ class ConfigGeneratorTest {
                     new Machine(
                             random.nextBoolean(),
                             1 + random.nextInt(200),
-                            random.nextLong(1L << 38));
+                            random.nextLong(1L << 38),
+                            random.nextBoolean());
 
             RunConfig config = written(contents, machine, part(targets));
 

@@ -116,6 +116,11 @@ public final class Autocast {
         }
     }
 
+    /** Returns whether the CPU multiplies in a 16-bit precision faster than in float32. */
+    public static boolean isFastOnCpu(Precision precision) {
+        return Kernels.status().loaded() && Kernels.number("has_products", type(precision)) > 0;
+    }
+
     static void requireOperators(Precision precision, OperatorLibrary.Status status) {
         if (!status.loaded()) {
             throw SaccadeException.user(
@@ -130,7 +135,7 @@ public final class Autocast {
     }
 
     private static boolean hasProducts(Precision precision) {
-        boolean has = Kernels.number("has_products", type(precision)) > 0;
+        boolean has = isFastOnCpu(precision);
         if (!has) {
             LOG.warn(
                     "precision: {}: not supported by the processor, so it is slower than float32",
