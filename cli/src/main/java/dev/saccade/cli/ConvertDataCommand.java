@@ -14,6 +14,7 @@ import dev.saccade.datasets.convert.Conversion;
 import dev.saccade.datasets.convert.LabeledImage;
 import dev.saccade.datasets.convert.SourceCheck;
 import dev.saccade.datasets.convert.SourceLabels;
+import dev.saccade.datasets.convert.TargetFormat;
 import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
@@ -22,6 +23,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -31,7 +33,8 @@ import java.util.stream.Stream;
         name = "convert-data",
         description = {
             "Convert labels in YOLO, Pascal VOC, LabelMe, CVAT, Cityscapes and other formats.",
-            "Objects become COCO annotations, and label maps get the layout of ADE20K."
+            "Objects become COCO annotations, or YOLO or CVAT labels with --to; label maps get"
+                    + " the layout of ADE20K."
                     + " COCO annotations are split into training and validation sets. Images are"
                     + " hard-linked if possible, else copied."
         },
@@ -40,7 +43,8 @@ import java.util.stream.Stream;
             "Exits with code 2 and writes nothing if there are errors.",
             "Example:  saccade convert-data birds-yolo --out birds",
             "          saccade convert-data birds-voc --out birds --val-fraction 0.1",
-            "          saccade convert-data birds-coco --out birds"
+            "          saccade convert-data birds-coco --out birds",
+            "          saccade convert-data birds-coco --to yolo --out birds-yolo"
         })
 final class ConvertDataCommand extends BaseCommand {
 
@@ -62,6 +66,15 @@ final class ConvertDataCommand extends BaseCommand {
     @Mixin private OverwriteOption overwrite;
 
     @Mixin private FormatOption format;
+
+    @Option(
+            names = "--to",
+            paramLabel = "FORMAT",
+            split = ",",
+            description =
+                    "Write objects in these formats, from coco, yolo and cvat. Training reads coco."
+                            + " Default: coco.")
+    private List<TargetFormat> to = new ArrayList<>();
 
     @Option(
             names = "--val-fraction",
@@ -90,8 +103,9 @@ final class ConvertDataCommand extends BaseCommand {
         try (OutputFolder target = overwrite.create(out, List.of(from))) {
             SourceLabels labels = split(removeFaulty(folder.read(this)));
             requireObjects(labels);
+            List<TargetFormat> formats = formats(labels);
             try (Progress progress = new Progress("convert", labels.images().size(), " images")) {
-                Conversion.write(labels, target, progress::step);
+                Conversion.write(labels, formats, target, progress::step);
             }
             boolean linked = target.isLinked();
             target.finish();
@@ -106,9 +120,34 @@ final class ConvertDataCommand extends BaseCommand {
                             ? "linked and need no disk space"
                             : "copied, because the file system supports no links"
                                     + " between the folders");
-            err().println("next: ./saccade new " + Printable.shellWord(out));
+            if (formats.contains(TargetFormat.COCO)) {
+                err().println("next: ./saccade new " + Printable.shellWord(out));
+            }
         }
         return 0;
+    }
+
+    private List<TargetFormat> formats(SourceLabels labels) {
+        List<TargetFormat> formats = to.isEmpty() ? List.of(TargetFormat.COCO) : to;
+        if (labels.pixels().isPresent() && !to.isEmpty()) {
+            throw SaccadeException.user(
+                    "--to %s: %s has label maps, which are always written in the layout of ADE20K;"
+                            + " remove --to",
+                    to.get(0).key(), from);
+        }
+        long ignored =
+                labels.images().stream()
+                        .flatMap(image -> image.objects().stream())
+                        .filter(object -> object.crowd() || object.ignore())
+                        .count();
+        formats.stream()
+                .filter(format -> !format.keepsIgnored() && ignored > 0)
+                .forEach(
+                        format ->
+                                printMessage(
+                                        "note: %s cannot represent crowds; %s left out",
+                                        format.title(), Count.of(ignored, "object")));
+        return formats;
     }
 
     private void requireObjects(SourceLabels labels) {

@@ -4,8 +4,10 @@ import com.fasterxml.jackson.core.JsonEncoding;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 
+import dev.saccade.core.OutputFolder;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Segmentation;
+import dev.saccade.datasets.Split;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -22,14 +24,27 @@ final class CocoWriter implements AutoCloseable {
     private final int[] next;
 
     /** Starts a file; {@code next} holds the next image and annotation id, shared by all splits. */
-    CocoWriter(OutputStream out, SourceLabels labels, int[] next) throws IOException {
+    private CocoWriter(OutputStream out, SourceLabels labels, int[] next) throws IOException {
         this.json = new JsonFactory().createGenerator(out, JsonEncoding.UTF8);
         this.labels = labels;
         this.next = next;
     }
 
-    /** Writes images and annotations; removes the first {@code start} characters of file names. */
-    void write(List<LabeledImage> images, int start) throws IOException {
+    /** Writes {@code annotations_SPLIT.json} for each split with images. */
+    static void write(SourceLabels labels, OutputFolder target) throws IOException {
+        int[] next = {1, 1};
+        for (Split split : Split.values()) {
+            List<LabeledImage> images = labels.images(split);
+            if (!images.isEmpty()) {
+                String name = "annotations_" + split.key() + ".json";
+                try (CocoWriter coco = new CocoWriter(target.create(name), labels, next)) {
+                    coco.write(images);
+                }
+            }
+        }
+    }
+
+    private void write(List<LabeledImage> images) throws IOException {
         json.writeStartObject();
         json.writeArrayFieldStart("categories");
         for (int label = 0; label < labels.classes().size(); label++) {
@@ -44,7 +59,7 @@ final class CocoWriter implements AutoCloseable {
         for (LabeledImage image : images) {
             json.writeStartObject();
             json.writeNumberField("id", id++);
-            json.writeStringField("file_name", image.name().substring(start));
+            json.writeStringField("file_name", image.name());
             json.writeNumberField("width", image.size().width());
             json.writeNumberField("height", image.size().height());
             json.writeEndObject();

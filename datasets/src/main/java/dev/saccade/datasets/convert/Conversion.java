@@ -2,8 +2,6 @@ package dev.saccade.datasets.convert;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.google.common.base.Strings;
-
 import dev.saccade.core.OutputFolder;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
@@ -14,6 +12,7 @@ import dev.saccade.datasets.convert.source.SourceFolder;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -21,9 +20,9 @@ import java.util.TreeMap;
 import javax.imageio.ImageIO;
 
 /**
- * Writes labels for training. Objects are written in COCO's format, as {@code
- * annotations_train.json}, {@code annotations_val.json} and {@code images/}; label maps in the
- * layout of ADE20K, with 0 for no class and class indices from 1.
+ * Writes a labeled data set. Objects are written in the {@linkplain TargetFormat formats} asked
+ * for, which share {@code images/}; label maps in the layout of ADE20K, with 0 for no class and
+ * class indices from 1.
  *
  * <p>Images keep their paths below their common folder, so images with the same name do not
  * collide.
@@ -37,19 +36,23 @@ public final class Conversion {
     private final Runnable onImage;
 
     private Conversion(SourceLabels labels, OutputFolder target, Runnable onImage) {
-        this.labels = labels;
+        this.labels = labels.withoutCommonFolder();
         this.target = target;
         this.onImage = onImage;
     }
 
-    /** Writes labels, which must not contain faulty images. */
-    public static void write(SourceLabels labels, OutputFolder target, Runnable onImage) {
+    /** Writes labels, which must not contain faulty images; {@code formats} is for objects. */
+    public static void write(
+            SourceLabels labels,
+            Collection<TargetFormat> formats,
+            OutputFolder target,
+            Runnable onImage) {
         Conversion conversion = new Conversion(labels, target, onImage);
         try {
             if (labels.pixels().isPresent()) {
                 conversion.writePixels(labels.pixels().get());
             } else {
-                conversion.writeObjects();
+                conversion.writeObjects(formats);
             }
         } catch (IOException e) {
             throw SaccadeException.io(
@@ -57,26 +60,18 @@ public final class Conversion {
         }
     }
 
-    private void writeObjects() throws IOException {
-        int start = commonFolder(labels.images()).length();
-        int[] next = {1, 1};
-        for (Split split : Split.values()) {
-            List<LabeledImage> images = labels.images(split);
-            if (!images.isEmpty()) {
-                String name = "annotations_" + split.key() + ".json";
-                try (CocoWriter coco = new CocoWriter(target.create(name), labels, next)) {
-                    coco.write(images, start);
-                }
+    private void writeObjects(Collection<TargetFormat> formats) throws IOException {
+        for (TargetFormat format : formats) {
+            format.writer().write(labels, target);
+        }
+        for (LabeledImage image : labels.images()) {
+            String name = "images/" + image.name();
+            if (image.embedded()) {
+                write(name, EmbeddedImage.read(image.file()));
+            } else {
+                target.add(name, image.file());
             }
-            for (LabeledImage image : images) {
-                String name = "images/" + image.name().substring(start);
-                if (image.embedded()) {
-                    write(name, EmbeddedImage.read(image.file()));
-                } else {
-                    target.add(name, image.file());
-                }
-                onImage.run();
-            }
+            onImage.run();
         }
     }
 
@@ -95,7 +90,7 @@ public final class Conversion {
         String suffix = suffix();
         for (Split split : Split.values()) {
             List<LabeledImage> images = labels.images(split);
-            int start = commonFolder(images).length();
+            int start = SourceLabels.commonFolder(images).length();
             for (LabeledImage image : images) {
                 String name =
                         split.ade20k() + "/" + SourceFolder.stem(image.name().substring(start));
@@ -132,12 +127,5 @@ public final class Conversion {
         try (OutputStream out = target.create(name)) {
             ImageIO.write(image, "png", out);
         }
-    }
-
-    private static String commonFolder(List<LabeledImage> images) {
-        return images.stream()
-                .map(image -> SourceFolder.parent(image.name()))
-                .reduce((a, b) -> SourceFolder.parent(Strings.commonPrefix(a, b)))
-                .orElse("");
     }
 }

@@ -98,8 +98,8 @@ public final class Hole {
         return -1;
     }
 
-    /** Returns a ring that connects a border and a hole at their nearest corners. */
-    private static double[] join(double[] border, double[] hole) {
+    /** Returns a ring that connects two rings, such as a border and a hole, at nearest corners. */
+    static double[] join(double[] border, double[] hole) {
         int from = 0;
         int to = 0;
         double nearest = Double.POSITIVE_INFINITY;

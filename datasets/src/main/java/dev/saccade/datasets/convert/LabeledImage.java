@@ -5,6 +5,7 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.Split;
 
 import java.nio.file.Path;
@@ -57,6 +58,21 @@ public record LabeledImage(
     /** Returns whether the image belongs to a split; training is the default. */
     public boolean isIn(Split other) {
         return split.orElse(Split.TRAIN) == other;
+    }
+
+    /** Returns the objects without crowds, ignored objects and empty masks. */
+    List<Annotation> regularObjects() {
+        return objects.stream()
+                .filter(object -> !object.crowd() && !object.ignore())
+                .filter(
+                        object ->
+                                !(object.segmentation() instanceof Segmentation.Runs runs)
+                                        || runs.mask(size).area() > 0)
+                .toList();
+    }
+
+    LabeledImage named(String other) {
+        return new LabeledImage(other, file, embedded, split, size, objects, map, findings, source);
     }
 
     LabeledImage with(Split other) {

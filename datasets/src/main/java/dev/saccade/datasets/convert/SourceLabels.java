@@ -1,10 +1,12 @@
 package dev.saccade.datasets.convert;
 
+import com.google.common.base.Strings;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SeededRandom;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.Split;
+import dev.saccade.datasets.convert.source.SourceFolder;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -75,6 +77,20 @@ public record SourceLabels(
                                 ? image.with(Split.VAL)
                                 : image);
         return with(moved);
+    }
+
+    /** Returns labels with image names relative to the deepest folder of all images. */
+    SourceLabels withoutCommonFolder() {
+        int start = commonFolder(images).length();
+        return with(
+                images.stream().map(image -> image.named(image.name().substring(start))).toList());
+    }
+
+    static String commonFolder(List<LabeledImage> images) {
+        return images.stream()
+                .map(image -> SourceFolder.parent(image.name()))
+                .reduce((a, b) -> SourceFolder.parent(Strings.commonPrefix(a, b)))
+                .orElse("");
     }
 
     private SourceLabels with(List<LabeledImage> others) {

@@ -71,7 +71,7 @@ class CocoFileReaderTest {
         Path target = folder.resolve("target");
         SourceLabels divided = read.withValidation(0.5, 0);
         try (OutputFolder output = OutputFolder.create(target, "convert-data", false, List.of())) {
-            Conversion.write(divided, output, () -> {});
+            Conversion.write(divided, List.of(TargetFormat.COCO), output, () -> {});
             output.finish();
         }
         CocoDataset before =

@@ -168,7 +168,7 @@ class RoundTripTest {
             SourceLabels read = format.read(folder, () -> {});
             try (OutputFolder output =
                     OutputFolder.create(target, "convert-data", false, List.of())) {
-                Conversion.write(read, output, () -> {});
+                Conversion.write(read, List.of(TargetFormat.COCO), output, () -> {});
                 output.finish();
             }
             CocoDataset coco =
