@@ -1,6 +1,8 @@
 package dev.saccade.models;
 
 import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
 
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
@@ -97,6 +99,29 @@ public final class Segmenter extends TrainedModel<LabelMap> {
     public <R> R match(
             Function<? super Detector, R> detection, Function<? super Segmenter, R> segmentation) {
         return segmentation.apply(this);
+    }
+
+    /**
+     * Returns the mean entropy of the pixels' class probabilities, from 0 (certain) to 1, of the
+     * whole image at the model's input size.
+     */
+    public double meanEntropy(ImageSource image) {
+        return compute(
+                scratch -> {
+                    try (InferenceInput input = reader().read(List.of(image))) {
+                        NDArray pixels = input.to(scratch).get(0).pixels();
+                        return Model.withoutGradients(() -> meanEntropy(pixels));
+                    }
+                },
+                () -> "");
+    }
+
+    private double meanEntropy(NDArray pixels) {
+        SegmentationModel model = (SegmentationModel) model();
+        NDArray probabilities = model.logits(pixels).toType(DataType.FLOAT32, false).softmax(1);
+        NDArray logs = probabilities.maximum(Float.MIN_NORMAL).log();
+        double entropy = -probabilities.mul(logs).sum(new int[] {1}).mean().getFloat();
+        return entropy / Math.log(Math.max(2, classes().size()));
     }
 
     /** Returns the class of every pixel of an image file. */

@@ -6,6 +6,7 @@ import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 
 import com.google.common.base.Ascii;
 import com.google.common.collect.ImmutableList;
@@ -200,6 +201,31 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         return image.tiled().isPresent()
                 ? predictTiles(image.tiled().get(), image)
                 : predictWhole(image);
+    }
+
+    /**
+     * Returns the mean of each channel of all feature levels, which is similar for similar images.
+     *
+     * @throws SaccadeException of kind user that names the image, if it cannot be read
+     */
+    public final double[] embedding(ImageSource image) {
+        return compute(
+                scratch -> {
+                    try (InferenceInput input = reader.read(List.of(image))) {
+                        return Model.withoutGradients(() -> means(input.to(scratch).get(0)));
+                    }
+                },
+                () -> "");
+    }
+
+    private double[] means(ImageBatch batch) {
+        List<NDArray> means = new ArrayList<>();
+        for (NDArray level : shared.model.features(batch.pixels()).levels()) {
+            NDArray pixels =
+                    level.toType(DataType.FLOAT32, false).reshape(1, level.getShape().get(1), -1);
+            means.add(pixels.mean(new int[] {2}));
+        }
+        return Tensors.concat(new NDList(means), 1).toType(DataType.FLOAT64, false).toDoubleArray();
     }
 
     /** Predicts an image in tiles; {@code whole} has no batches if only tiles are predicted. */

@@ -17,6 +17,7 @@ import dev.saccade.eval.coco.ScoreCurves;
 import dev.saccade.eval.coco.SummaryRow;
 import dev.saccade.eval.detection.ConfusionMatrix;
 import dev.saccade.eval.detection.DetectionEvaluation;
+import dev.saccade.eval.labelerrors.LabelErrors;
 import dev.saccade.eval.tide.DetectionError;
 import dev.saccade.eval.tide.ErrorBreakdown;
 import dev.saccade.report.Charts;
@@ -48,11 +49,16 @@ public final class DetectionSections {
     /**
      * Returns the headline, examples and sections of an evaluation.
      *
+     * @param labelErrors suspected label errors of the data set
      * @param score score threshold if the evaluation recommends none
      * @param examples maximum number of example images
      */
     public static TaskMetrics collect(
-            Dataset dataset, DetectionEvaluation evaluation, double score, int examples) {
+            Dataset dataset,
+            DetectionEvaluation evaluation,
+            LabelErrors labelErrors,
+            double score,
+            int examples) {
         List<CocoMetrics> metrics = evaluation.metrics();
         ScoreCurves scores = evaluation.boxes().scoreCurves();
         Optional<ScoreCurve.Point> best = scores.best();
@@ -78,7 +84,8 @@ public final class DetectionSections {
                                 "Missed objects are in the column background, false positives in"
                                         + " the row background.",
                                 confusion(evaluation.confusion(threshold))),
-                        new Section("Per-class AP", "", classes(metrics))));
+                        new Section("Per-class AP", "", classes(metrics)),
+                        LabelErrorSection.of(dataset, labelErrors, LabelErrorSection.IN_REPORT)));
     }
 
     private static List<Fact> headline(List<CocoMetrics> metrics, Optional<ScoreCurve.Point> best) {

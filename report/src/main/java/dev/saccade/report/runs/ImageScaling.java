@@ -18,7 +18,7 @@ public final class ImageScaling {
     private ImageScaling() {}
 
     /** Returns a base64 JPEG whose longer edge has at most 800 pixels. */
-    static String base64(Path file) {
+    public static String base64(Path file) {
         Mat image = ImageReader.read(file);
         try {
             shrink(image, MAX_EDGE);

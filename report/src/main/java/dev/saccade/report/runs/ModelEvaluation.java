@@ -1,5 +1,6 @@
 package dev.saccade.report.runs;
 
+import com.google.common.base.Suppliers;
 import com.google.common.collect.Iterables;
 
 import dev.saccade.config.Configs;
@@ -19,6 +20,7 @@ import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.eval.detection.DetectionReport;
+import dev.saccade.eval.labelerrors.LabelErrors;
 import dev.saccade.eval.segmentation.SegmentationEvaluation;
 import dev.saccade.eval.segmentation.SegmentationEvaluator;
 import dev.saccade.eval.segmentation.SegmentationReport;
@@ -32,15 +34,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 
 /**
  * The evaluation of a model.
  *
  * @param imagesPerSecond throughput including reading and evaluation
  * @param taskMetrics returns the report content with at most N example images
+ * @param labelErrors suspected label errors; empty for a segmenter
  */
 public record ModelEvaluation(
-        MetricReport metrics, double imagesPerSecond, IntFunction<TaskMetrics> taskMetrics) {
+        MetricReport metrics,
+        double imagesPerSecond,
+        IntFunction<TaskMetrics> taskMetrics,
+        Supplier<Optional<LabelErrors>> labelErrors) {
 
     /**
      * Evaluation settings.
@@ -107,13 +114,23 @@ public record ModelEvaluation(
                             settings.score,
                             Optional.ofNullable(limits.get(HeadConfig.MAX_PER_IMG)),
                             List.of());
+            Supplier<LabelErrors> labelErrors =
+                    Suppliers.memoize(
+                            () ->
+                                    LabelErrors.find(
+                                            evaluation.groundTruth(), evaluation.detections()));
             return Optional.of(
                     new ModelEvaluation(
                             metrics,
                             speed,
                             examples ->
                                     DetectionSections.collect(
-                                            dataset, evaluation, settings.score, examples)));
+                                            dataset,
+                                            evaluation,
+                                            labelErrors.get(),
+                                            settings.score,
+                                            examples),
+                            () -> Optional.of(labelErrors.get())));
         }
 
         private DetectionEvaluator.Config coco() {
@@ -152,7 +169,8 @@ public record ModelEvaluation(
                             speed,
                             examples ->
                                     SegmentationSections.collect(
-                                            segmenter, dataset, evaluation, examples)));
+                                            segmenter, dataset, evaluation, examples),
+                            Optional::empty));
         }
 
         private <P> CompositeEvaluator<P> others(

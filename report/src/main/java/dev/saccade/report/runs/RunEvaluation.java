@@ -2,9 +2,11 @@ package dev.saccade.report.runs;
 
 import com.google.common.collect.Maps;
 
+import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
+import dev.saccade.eval.labelerrors.LabelErrorsFile;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.report.runs.RunMetrics.CheckpointMetrics;
 import dev.saccade.report.runs.RunMetrics.Weights;
@@ -26,8 +28,9 @@ public record RunEvaluation(
     public static final int DEFAULT_EXAMPLES = 24;
 
     /**
-     * Evaluates the best or else the last checkpoint, and writes {@code report.json}. Without a
-     * validation set, the file describes only the data and the environment.
+     * Evaluates the best or else the last checkpoint, and writes {@code report.json} and, for a
+     * detector, {@code label_errors.json}. Without a validation set, {@code report.json} describes
+     * only the data and the environment.
      */
     public void writeMetrics(Path run, RunConfig config, String subtitle, DataReports reports) {
         Map<String, DatasetStatistics> statistics =
@@ -48,6 +51,14 @@ public record RunEvaluation(
         try (TrainedModel<?> model = loader.apply(checkpoint)) {
             Weights weights = Weights.of(run, checkpoint, model.parameterCount());
             ModelEvaluation evaluation = evaluator.apply(model, dataset);
+            evaluation
+                    .labelErrors()
+                    .get()
+                    .ifPresent(
+                            errors ->
+                                    AtomicFile.write(
+                                            run.resolve(LabelErrorsFile.NAME),
+                                            LabelErrorsFile.json(errors, dataset)));
             return new CheckpointMetrics(
                     weights,
                     evaluation.imagesPerSecond(),

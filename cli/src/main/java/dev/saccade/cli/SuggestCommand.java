@@ -1,0 +1,137 @@
+package dev.saccade.cli;
+
+import dev.saccade.cli.terminal.Progress;
+import dev.saccade.core.Count;
+import dev.saccade.core.OutputFolder;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
+import dev.saccade.datasets.convert.TargetFormat;
+import dev.saccade.models.ScoreThresholds;
+import dev.saccade.models.Segmenter;
+import dev.saccade.models.TrainedModel;
+import dev.saccade.report.predictions.ImageInputs;
+import dev.saccade.report.suggest.Candidate;
+import dev.saccade.report.suggest.Candidates;
+import dev.saccade.report.suggest.DiverseSelection;
+import dev.saccade.report.suggest.SuggestionWriter;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+@Command(
+        name = "suggest",
+        description = {
+            "Suggest the unlabeled images that are most useful to label next, and label them"
+                    + " with predictions.",
+            "Prefers images about which the model is uncertain and that differ from each other."
+                    + " Writes index.html, suggestions.json, the images, and their labels for a"
+                    + " labeling tool."
+        },
+        footer = {
+            "",
+            "Example:  saccade suggest runs/resnet18_fpn_bccd unlabeled/ --count 25",
+            "          saccade suggest runs/resnet18_fpn_bccd unlabeled/ --format cvat,yolo"
+        })
+final class SuggestCommand extends BaseCommand {
+
+    @Mixin private RunArgument run;
+    @Mixin private ComputeOptions compute;
+    @Mixin private ScoreOption score;
+
+    @Parameters(
+            index = "1",
+            paramLabel = "FOLDER",
+            description = "Select from the images directly in this folder.")
+    private Path images;
+
+    @Option(
+            names = "--count",
+            paramLabel = "N",
+            defaultValue = "25",
+            description = "Suggest N images. Default: ${DEFAULT-VALUE}.")
+    private int count;
+
+    @Option(
+            names = "--format",
+            paramLabel = "FORMAT",
+            split = ",",
+            description =
+                    "Write predicted objects in these formats, from coco, yolo and cvat. Default:"
+                            + " coco. A segmenter writes label maps, labels/NAME.png.")
+    private List<TargetFormat> formats = new ArrayList<>();
+
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            defaultValue = "suggestions",
+            description = "Write to this folder. Default: ${DEFAULT-VALUE}.")
+    private Path out;
+
+    @Mixin private OverwriteOption overwrite;
+
+    @Override
+    public Integer call() {
+        score.require();
+        ConfigArguments.requirePositive("--count", count);
+        Path checkpoint = run.checkpoint();
+        if (!Files.isDirectory(images)) {
+            throw SaccadeException.user("%s: expected a folder of images", images);
+        }
+        ImageInputs found = ImageInputs.find(List.of(images));
+        found.requireAny();
+        try (TrainedModel<?> model =
+                        compute.applyTo(TrainedModel.load(checkpoint, compute.chooseDevice()));
+                OutputFolder folder = overwrite.create(out, List.of(checkpoint, images))) {
+            run.requireOptionsFor(model, spec, "--score", "--format");
+            ScoreThresholds thresholds =
+                    model.match(score::thresholds, segmenter -> ScoreThresholds.DEFAULT);
+            Candidates candidates = predict(model, found.images(), thresholds);
+            List<Candidate> suggestions = DiverseSelection.select(candidates.images(), count);
+            SuggestionWriter writer = new SuggestionWriter(model, suggestions, thresholds);
+            writer.writePage(folder, run.name(), candidates.images().size());
+            Optional<Segmenter> segmenter = model.match(d -> Optional.empty(), Optional::of);
+            segmenter.ifPresentOrElse(
+                    s -> writer.writeLabelMaps(folder, s),
+                    () ->
+                            writer.writeObjects(
+                                    folder,
+                                    formats.isEmpty() ? List.of(TargetFormat.COCO) : formats));
+            folder.finish();
+            return report(suggestions, candidates, found);
+        }
+    }
+
+    private static Candidates predict(
+            TrainedModel<?> model, List<Path> files, ScoreThresholds thresholds) {
+        try (Progress progress = new Progress("predict", files.size(), " images")) {
+            return Candidates.of(model, files, thresholds, progress::step);
+        }
+    }
+
+    /** Prints the suggestions and errors; returns the exit code. */
+    private int report(List<Candidate> suggestions, Candidates candidates, ImageInputs found) {
+        for (Candidate image : suggestions) {
+            out().println(
+                            Text.format(
+                                    "%s  %.2f  %s",
+                                    image.image().file(), image.uncertainty(), image.reason()));
+        }
+        found.notes().forEach(note -> printMessage("note: %s", note));
+        printMessage(
+                "%s of %s written to %s; open %s",
+                Count.of(suggestions.size(), "suggestion"),
+                Count.of(candidates.images().size(), "image"),
+                out,
+                out.resolve("index.html"));
+        candidates.faults().forEach(fault -> err().println("saccade: " + fault));
+        return candidates.faults().isEmpty() ? 0 : SaccadeException.Kind.USER.exitCode();
+    }
+}

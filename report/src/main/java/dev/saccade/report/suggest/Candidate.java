@@ -1,0 +1,28 @@
+package dev.saccade.report.suggest;
+
+import com.google.common.primitives.ImmutableDoubleArray;
+
+import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.ImageFile;
+
+import java.util.Optional;
+
+/**
+ * An unlabeled image.
+ *
+ * @param uncertainty how uncertain the model is, 0 or more
+ * @param reason describes the uncertainty
+ * @param embedding features of the image; see {@code TrainedModel.embedding}
+ * @param objects detections of any score; empty for a segmenter
+ */
+public record Candidate(
+        ImageFile image,
+        double uncertainty,
+        String reason,
+        ImmutableDoubleArray embedding,
+        Optional<Instances> objects) {
+
+    String name() {
+        return image.file().getFileName().toString();
+    }
+}

@@ -1,0 +1,103 @@
+package dev.saccade.report.suggest;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.ImmutableDoubleArray;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
+import dev.saccade.core.Workers;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.ImageFile;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.models.Detector;
+import dev.saccade.models.ScoreThresholds;
+import dev.saccade.models.Segmenter;
+import dev.saccade.models.TrainedModel;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+
+/**
+ * Unlabeled images with the uncertainty of a model.
+ *
+ * @param images readable images, in the order given
+ * @param faults a message for each unreadable image
+ */
+public record Candidates(List<Candidate> images, List<String> faults) {
+
+    public Candidates {
+        images = ImmutableList.copyOf(images);
+        faults = ImmutableList.copyOf(faults);
+    }
+
+    /** An image or the reason why it is unusable. */
+    private record Result(Optional<Candidate> candidate, String fault) {}
+
+    /** Predicts images, several at the same time; {@code thresholds} is for detectors. */
+    public static Candidates of(
+            TrainedModel<?> model, List<Path> files, ScoreThresholds thresholds, Runnable onImage) {
+        List<Callable<Result>> tasks = new ArrayList<>();
+        for (int i = 0; i < files.size(); i++) {
+            int id = i + 1;
+            tasks.add(() -> usable(model, id, files.get(id - 1), thresholds));
+        }
+        List<Candidate> images = new ArrayList<>();
+        List<String> faults = new ArrayList<>();
+        try (Workers workers = new Workers("saccade-suggest", model.streams())) {
+            workers.run(
+                    tasks,
+                    result -> {
+                        result.candidate.ifPresentOrElse(
+                                images::add, () -> faults.add(result.fault));
+                        onImage.run();
+                    });
+        }
+        return new Candidates(images, faults);
+    }
+
+    private static Result usable(
+            TrainedModel<?> model, int id, Path file, ScoreThresholds thresholds) {
+        try {
+            ImageFile image = ImageFile.read(id, file);
+            return new Result(
+                    Optional.of(
+                            model.match(
+                                    detector -> detected(detector, image, thresholds),
+                                    segmenter -> segmented(segmenter, image))),
+                    "");
+        } catch (SaccadeException e) {
+            if (e.kind() != SaccadeException.Kind.USER) {
+                throw e;
+            }
+            return new Result(Optional.empty(), e.getMessage());
+        }
+    }
+
+    private static Candidate detected(
+            Detector detector, ImageFile image, ScoreThresholds thresholds) {
+        ImageSource source = ImageSource.of(image.file());
+        Instances objects = detector.predict(source);
+        Instances flipped = Uncertainty.predictFlipped(detector, source);
+        Uncertainty uncertainty = Uncertainty.of(objects, flipped, detector.classes(), thresholds);
+        return new Candidate(
+                image,
+                uncertainty.value(),
+                uncertainty.reason(),
+                ImmutableDoubleArray.copyOf(detector.embedding(source)),
+                Optional.of(objects));
+    }
+
+    private static Candidate segmented(Segmenter segmenter, ImageFile image) {
+        ImageSource source = ImageSource.of(image.file());
+        double entropy = segmenter.meanEntropy(source);
+        return new Candidate(
+                image,
+                entropy,
+                Text.format("mean entropy %.3f", entropy),
+                ImmutableDoubleArray.copyOf(segmenter.embedding(source)),
+                Optional.empty());
+    }
+}

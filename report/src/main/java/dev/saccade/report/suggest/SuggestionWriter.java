@@ -1,0 +1,159 @@
+package dev.saccade.report.suggest;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.OutputFolder;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.convert.Conversion;
+import dev.saccade.datasets.convert.LabeledImage;
+import dev.saccade.datasets.convert.SourceLabels;
+import dev.saccade.datasets.convert.TargetFormat;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.models.ScoreThresholds;
+import dev.saccade.models.Segmenter;
+import dev.saccade.models.TrainedModel;
+import dev.saccade.report.Gallery;
+import dev.saccade.report.Report;
+import dev.saccade.report.Section;
+import dev.saccade.report.runs.ImageScaling;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.LongStream;
+
+/** Writes suggested images: {@code index.html}, {@code suggestions.json} and pre-annotations. */
+public record SuggestionWriter(
+        TrainedModel<?> model, List<Candidate> suggestions, ScoreThresholds thresholds) {
+
+    private static final ObjectMapper JSON =
+            new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+
+    /**
+     * Writes the page and the list; {@code title} is the name of the run.
+     *
+     * @param candidates number of images from which the suggestions were selected
+     */
+    public void writePage(OutputFolder folder, String title, int candidates) {
+        List<Gallery.Picture> pictures = new ArrayList<>();
+        List<Map<String, Object>> entries = new ArrayList<>();
+        for (int i = 0; i < suggestions.size(); i++) {
+            Candidate image = suggestions.get(i);
+            pictures.add(picture(image, i + 1));
+            entries.add(
+                    ImmutableMap.of(
+                            "file", image.image().file().toString(),
+                            "uncertainty", image.uncertainty(),
+                            "reason", image.reason()));
+        }
+        String subtitle =
+                Text.format(
+                        "%d of %d images, most useful first: the model is uncertain about"
+                                + " them, and they differ from each other.",
+                        suggestions.size(), candidates);
+        Section section = new Section("Images to label next", "", new Gallery(pictures));
+        new Report(title, subtitle, List.of(), List.of(section))
+                .write(folder.resolve("index.html"));
+        try {
+            folder.write("suggestions.json", JSON.writeValueAsBytes(entries));
+        } catch (JsonProcessingException e) {
+            throw SaccadeException.internal(e, "suggestions cannot be written as JSON");
+        }
+    }
+
+    private Gallery.Picture picture(Candidate image, int rank) {
+        List<Gallery.Mark> marks = new ArrayList<>();
+        accepted(image)
+                .ifPresent(
+                        objects -> {
+                            Boxes boxes = objects.boxes();
+                            for (int i = 0; i < objects.size(); i++) {
+                                marks.add(
+                                        new Gallery.Mark(
+                                                Gallery.Style.PREDICTION,
+                                                boxes.x1(i),
+                                                boxes.y1(i),
+                                                boxes.x2(i),
+                                                boxes.y2(i)));
+                            }
+                        });
+        return new Gallery.Picture(
+                ImageScaling.base64(image.image().file()),
+                image.image().size().width(),
+                image.image().size().height(),
+                marks,
+                rank + ". " + image.name(),
+                List.of(image.reason()));
+    }
+
+    private Optional<Instances> accepted(Candidate image) {
+        return image.objects().map(objects -> thresholds.select(objects, model.classes()));
+    }
+
+    /** Writes the images with the detections that reach the thresholds as labels. */
+    public void writeObjects(OutputFolder folder, Collection<TargetFormat> formats) {
+        List<LabeledImage> images =
+                suggestions.stream()
+                        .sorted(Comparator.comparing(Candidate::name))
+                        .map(this::labeled)
+                        .toList();
+        SourceLabels labels =
+                new SourceLabels(
+                        model.classes(),
+                        LongStream.rangeClosed(1, model.classes().size()).boxed().toList(),
+                        images,
+                        Optional.empty(),
+                        List.of(),
+                        List.of());
+        Conversion.write(labels, formats, folder, () -> {});
+    }
+
+    private LabeledImage labeled(Candidate image) {
+        Instances objects = accepted(image).orElseThrow();
+        List<Annotation> annotations = new ArrayList<>();
+        for (int i = 0; i < objects.size(); i++) {
+            Boxes boxes = objects.boxes();
+            double x = boxes.x1(i);
+            double y = boxes.y1(i);
+            annotations.add(
+                    objects.hasMasks()
+                            ? Annotation.of(0, objects.label(i), objects.mask(i))
+                            : Annotation.of(
+                                    0, objects.label(i), x, y, boxes.x2(i) - x, boxes.y2(i) - y));
+        }
+        return new LabeledImage(
+                image.name(),
+                image.image().file(),
+                false,
+                Optional.empty(),
+                image.image().size(),
+                annotations,
+                Optional.empty(),
+                List.of(),
+                "");
+    }
+
+    /** Writes the images and their predicted label maps: class indices from 1. */
+    public void writeLabelMaps(OutputFolder folder, Segmenter segmenter) {
+        for (Candidate image : suggestions) {
+            folder.add("images/" + image.name(), image.image().file());
+            folder.write(
+                    "labels/" + image.name() + ".png",
+                    segmenter.segment(ImageSource.of(image.image().file())).toPng());
+        }
+        String classes = String.join("\n", model.classes()) + "\n";
+        folder.write("classes.txt", classes.getBytes(UTF_8));
+    }
+}

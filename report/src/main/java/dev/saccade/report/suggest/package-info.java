@@ -1,0 +1,2 @@
+/** Selects the images that are most useful to label next. */
+package dev.saccade.report.suggest;
