@@ -20,6 +20,9 @@ final class ImageComparison {
     /** Minimum IoU of a label and a detection of the same object. */
     private static final double PAIR_IOU = 0.2;
 
+    /** Boxes with a higher IoU are as accurate as most labels. */
+    private static final double MAX_BOX_IOU = 0.75;
+
     /** Weight of a pair of different classes. */
     private static final double OTHER_CLASS = 0.8;
 
@@ -141,7 +144,7 @@ final class ImageComparison {
         double support = support(o);
         LabelError most =
                 error(LabelErrorKind.SPURIOUS, suspicion.spurious(label, support), o, NONE);
-        if (pair != NONE && isSameClass(pair, o)) {
+        if (pair != NONE && isSameClass(pair, o) && ious[pair][o] <= MAX_BOX_IOU) {
             double odds = suspicion.badBox(label, support, score(pair), ious[pair][o]);
             most = higher(most, error(LabelErrorKind.BOX, odds, o, pair));
         }

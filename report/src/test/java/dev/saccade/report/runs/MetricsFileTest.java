@@ -116,7 +116,7 @@ class MetricsFileTest {
         Files.writeString(run.resolve("report.json"), "{\"format\": 99}");
         assertEquals(Optional.empty(), MetricsFile.read(run));
         for (String damaged :
-                List.of("{", "{\"format\":4}", "{\"format\":4,\"metrics\":{\"data\":7}}")) {
+                List.of("{", "{\"format\":5}", "{\"format\":5,\"metrics\":{\"data\":7}}")) {
             Files.writeString(run.resolve("report.json"), damaged);
             SaccadeException e = assertThrows(SaccadeException.class, () -> MetricsFile.read(run));
             assertTrue(e.getMessage().contains("report.json: damaged file"), e.getMessage());
