@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.DataType;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.InferenceInput;
@@ -120,8 +121,8 @@ public final class Segmenter extends TrainedModel<LabelMap> {
         SegmentationModel model = (SegmentationModel) model();
         NDArray probabilities = model.logits(pixels).toType(DataType.FLOAT32, false).softmax(1);
         NDArray logs = probabilities.maximum(Float.MIN_NORMAL).log();
-        double entropy = -probabilities.mul(logs).sum(new int[] {1}).mean().getFloat();
-        return entropy / Math.log(Math.max(2, classes().size()));
+        NDArray mean = probabilities.mul(logs).sum(new int[] {1}).mean();
+        return -Tensors.readFloats(mean)[0] / Math.log(Math.max(2, classes().size()));
     }
 
     /** Returns the class of every pixel of an image file. */

@@ -10,6 +10,8 @@ import ai.djl.ndarray.types.DataType;
 
 import com.google.common.base.Ascii;
 import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Doubles;
+import com.google.common.primitives.Floats;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
@@ -225,7 +227,8 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
                     level.toType(DataType.FLOAT32, false).reshape(1, level.getShape().get(1), -1);
             means.add(pixels.mean(new int[] {2}));
         }
-        return Tensors.concat(new NDList(means), 1).toType(DataType.FLOAT64, false).toDoubleArray();
+        return Doubles.toArray(
+                Floats.asList(Tensors.readFloats(Tensors.concat(new NDList(means), 1))));
     }
 
     /** Predicts an image in tiles; {@code whole} has no batches if only tiles are predicted. */
