@@ -25,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
@@ -78,6 +79,27 @@ class TorchvisionRetinaNetTest {
 
         assertEquals(parameters, model.parameterCount() - frozen);
         assertEquals(billions, model.multiplyAdds(new Size(800, 800)) / 1e9, 0.1);
+    }
+
+    @Test
+    void freezesAllBatchNormalizationsOfVersion1() {
+        long frozen =
+                recipe(V1)
+                        .model()
+                        .build(List.of("thing"))
+                        .backbone()
+                        .namedParameters()
+                        .entrySet()
+                        .stream()
+                        .filter(
+                                entry ->
+                                        entry.getKey()
+                                                .matches(".*(bn\\d|sample\\.1).(weight|bias)"))
+                        .filter(entry -> !entry.getValue().requiresGradient())
+                        .mapToLong(entry -> entry.getValue().getShape().size())
+                        .sum();
+
+        assertEquals(53120, frozen);
     }
 
     private static Recipe recipe(String name) {

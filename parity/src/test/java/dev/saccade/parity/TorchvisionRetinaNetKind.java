@@ -43,7 +43,6 @@ import java.util.stream.IntStream;
 final class TorchvisionRetinaNetKind implements Kind {
 
     private static final Tolerance CLOSE = Tolerance.ofMax(1e-4);
-    private static final Tolerance GRADIENTS = Tolerance.ofMax(3e-4);
 
     @Override
     public void run(Case recorded) {
@@ -142,7 +141,7 @@ final class TorchvisionRetinaNetKind implements Kind {
                                     name,
                                     NumpyArray.of(expected.array(recorded.manager())),
                                     NumpyArray.of(weight.getGradient()),
-                                    GRADIENTS);
+                                    CLOSE);
                         });
     }
 
