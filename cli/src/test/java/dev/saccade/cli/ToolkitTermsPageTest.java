@@ -94,7 +94,7 @@ class ToolkitTermsPageTest {
                 Configs.bind(
                         Configs.withOverrides(
                                 ConfigFile.bundled(name + ".yaml"),
-                                List.of(setting),
+                                List.of("epochs=20", "data.skip_type_keys=[random_flip]", setting),
                                 RunConfig.class),
                         RunConfig.class);
                 return;
