@@ -12,12 +12,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 import java.util.List;
 import java.util.Set;
 
-/** Recipes use SyncBN where mmdetection and mmsegmentation do. */
+/** Recipes use SyncBN where mmdetection, mmsegmentation and torchvision do. */
 class SynchronizedNormsTest {
 
     /** HTC++ with Swin uses the box heads of its Cascade Mask R-CNN. */
     private static final Set<String> SYNCHRONIZED =
             Set.of("cascade_mask_rcnn/", "semantic_fpn/", "upernet/", "htc/swin_");
+
+    /** torchvision trains version 2 of its detectors with {@code --sync-bn}. */
+    private static final String TORCHVISION_V2 = "_v2_torchvision";
 
     /** This head divides its losses by means over all ranks. */
     private static final Set<String> ATSS = Set.of("atss/", "dyhead/");
@@ -31,7 +34,9 @@ class SynchronizedNormsTest {
     @ParameterizedTest
     @MethodSource("recipes")
     void matchTheToolkits(Recipe recipe) {
-        boolean expected = SYNCHRONIZED.stream().anyMatch(recipe.name()::startsWith);
+        boolean expected =
+                SYNCHRONIZED.stream().anyMatch(recipe.name()::startsWith)
+                        || recipe.name().endsWith(TORCHVISION_V2);
         boolean isAtss = ATSS.stream().anyMatch(recipe.name()::startsWith);
         ModelConfig model = recipe.spec().model();
         assertEquals(expected || isAtss, model.build(recipe.spec().classes()).synchronizes());
