@@ -67,7 +67,8 @@ class EveryCombinationTest {
     static final ConfigNode.Mapping HEADS = heads();
 
     /** Heads that learn from their own proposals, which are others at every step. */
-    static final Set<String> PROPOSING = Set.of("mask_rcnn", "cascade_mask_rcnn", "htc");
+    static final Set<String> PROPOSING =
+            Set.of("faster_rcnn", "mask_rcnn", "cascade_mask_rcnn", "htc");
 
     /** Settings of a small backbone, of the keys that it has. */
     static final ImmutableMap<String, String> SMALL =
