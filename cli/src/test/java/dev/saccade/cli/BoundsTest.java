@@ -76,7 +76,7 @@ class BoundsTest {
     private static final List<Place> PLACES = Numbers.below(List.of(RUN, SPEC), SMALL);
 
     /** Any value is valid for these keys. */
-    private static final Set<String> BOUNDLESS = Set.of("RunConfig.seed");
+    private static final Set<String> BOUNDLESS = Set.of("RunConfig.seed", "fold.seed");
 
     private static final List<Number> EXTREME_INTEGERS =
             List.of(
