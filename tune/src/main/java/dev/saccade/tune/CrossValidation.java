@@ -2,8 +2,6 @@ package dev.saccade.tune;
 
 import com.google.common.math.Stats;
 
-import dev.saccade.config.ConfigWriter;
-import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.components.TargetKind;
@@ -85,8 +83,6 @@ public final class CrossValidation {
         PooledMetric.requireSupported(config);
     }
 
-    private record Identity(Settings settings, String config) {}
-
     /**
      * Trains and evaluates all folds; returns empty if stopped.
      *
@@ -94,12 +90,7 @@ public final class CrossValidation {
      * @throws SaccadeException of kind user, if the folder belongs to other work, or a run fails
      */
     public Optional<Result> run(Path folder, boolean resume) {
-        SearchFolder.open(
-                folder,
-                resume,
-                TuneJson.line(new Identity(settings, ConfigWriter.yaml(Configs.unbind(config)))));
-        JobFolder files = new JobFolder(folder);
-        files.create();
+        JobFolder files = SearchFolder.open(folder, resume, config, settings);
         Jobs jobs = new Jobs(files, runner, config.monitor(), progress);
         FoldConfigs folds = new FoldConfigs(settings.folds(), settings.seed());
         Dataset dataset = FoldConfigs.images(config).open(config.data().root());

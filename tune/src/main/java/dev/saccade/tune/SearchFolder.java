@@ -1,7 +1,10 @@
 package dev.saccade.tune;
 
 import dev.saccade.checkpoint.AtomicFile;
+import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.train.config.RunConfig;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,14 +16,26 @@ final class SearchFolder {
 
     private static final String IDENTITY = "settings.json";
 
+    private record Identity(Record settings, String config) {}
+
     private SearchFolder() {}
 
     /**
      * Creates a folder, or opens one to continue.
      *
-     * @param identity settings that must be the same when the work is continued, as JSON
+     * @param settings of the search; must be the same when it is continued, like the config
      */
-    static void open(Path folder, boolean resume, String identity) {
+    static JobFolder open(Path folder, boolean resume, RunConfig config, Record settings) {
+        claim(
+                folder,
+                resume,
+                TuneJson.line(new Identity(settings, ConfigWriter.yaml(Configs.unbind(config)))));
+        JobFolder files = new JobFolder(folder);
+        files.create();
+        return files;
+    }
+
+    private static void claim(Path folder, boolean resume, String identity) {
         Path file = folder.resolve(IDENTITY);
         try {
             if (resume && Files.exists(file)) {

@@ -2,7 +2,6 @@ package dev.saccade.tune;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.config.ConfigNode;
-import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
@@ -66,9 +65,6 @@ public final class Tuner {
         PooledMetric.requireSupported(config);
     }
 
-    /** The settings that a resumed search must have, and the base config. */
-    private record Identity(TuneSettings settings, String config) {}
-
     /**
      * Runs the search; returns empty if it was stopped.
      *
@@ -77,12 +73,7 @@ public final class Tuner {
      *     config cannot be trained, or the budget is too small
      */
     public Optional<TuneResult> run(Path folder, boolean resume) {
-        SearchFolder.open(
-                folder,
-                resume,
-                TuneJson.line(new Identity(settings, ConfigWriter.yaml(Configs.unbind(config)))));
-        JobFolder files = new JobFolder(folder);
-        files.create();
+        JobFolder files = SearchFolder.open(folder, resume, config, settings);
         Jobs jobs = new Jobs(files, runner, config.monitor(), progress);
         Path planFile = folder.resolve("plan.json");
         if (!Files.exists(planFile)) {
