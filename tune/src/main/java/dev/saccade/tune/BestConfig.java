@@ -34,7 +34,7 @@ final class BestConfig {
                 + held
                 + "\n"
                 + gain
-                + "# Comments show the origin of each value; \"tuned\" are those of the search.\n"
+                + "# Comments show the origin of each value; \"tuned\" marks values found by the search.\n"
                 + ConfigWriter.yamlWithOrigins(config);
     }
 }

@@ -23,7 +23,7 @@ final class SearchSpace {
     }
 
     /**
-     * Returns the default dimensions of a config, and those of a user.
+     * Returns the default dimensions of a config and the user's dimensions.
      *
      * @param search dimensions as in {@link SearchOption}; they replace default dimensions of the
      *     same name or key

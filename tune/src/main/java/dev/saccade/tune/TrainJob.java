@@ -7,7 +7,7 @@ import dev.saccade.train.config.RunConfig;
 import java.util.Optional;
 
 /**
- * Trains a model and evaluates it on the validation set of its config, in a process of its own.
+ * Trains a model and evaluates it on the validation set of its config, in a separate process.
  *
  * @param name unique name of the job, for its files
  * @param run name of the run folder; the jobs of a trial on the same fold continue the same run

@@ -132,7 +132,7 @@ public final class LabelMap {
      * Warps like OpenCV's {@code warpPerspective} with {@code INTER_NEAREST}; pixels outside this
      * map become {@link #IGNORE}.
      *
-     * @param map from pixel centers of this map to those of the result
+     * @param map from pixel centers of this map to pixel centers of the result
      */
     public LabelMap warp(Affine map, Size target) {
         Affine back = map.inverse();

@@ -203,7 +203,7 @@ public final class Rle {
     /**
      * Warps like OpenCV's {@code warpPerspective} with {@code INTER_NEAREST}.
      *
-     * @param map from pixel centers of this mask to those of the result
+     * @param map from pixel centers of this mask to pixel centers of the result
      */
     public Rle warp(Affine map, Size target) {
         Bounds box = bounds();
