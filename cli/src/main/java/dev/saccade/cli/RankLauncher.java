@@ -8,8 +8,6 @@ import dev.saccade.core.distributed.RankFailure;
 import dev.saccade.core.distributed.RankProcesses;
 
 import java.io.PrintWriter;
-import java.lang.management.ManagementFactory;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -47,22 +45,6 @@ final class RankLauncher {
         this.processes = processes;
         this.environments = environments;
         this.err = err;
-    }
-
-    /** Returns the command line that starts this program again. */
-    public static List<String> thisProgram(Class<?> main, List<String> arguments) {
-        String java =
-                ProcessHandle.current()
-                        .info()
-                        .command()
-                        .orElse(Path.of(System.getProperty("java.home"), "bin", "java") + "");
-        return ImmutableList.<String>builder()
-                .add(java)
-                .addAll(ManagementFactory.getRuntimeMXBean().getInputArguments())
-                .add("-cp", System.getProperty("java.class.path"))
-                .add(main.getName())
-                .addAll(arguments)
-                .build();
     }
 
     /**

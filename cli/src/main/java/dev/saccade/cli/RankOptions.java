@@ -6,6 +6,7 @@ import com.google.common.io.RecursiveDeleteOption;
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.core.ThisProgram;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.distributed.RankEnvironment;
 import dev.saccade.core.distributed.RankProcesses;
@@ -100,8 +101,10 @@ final class RankOptions {
                         command.commandLine().getErr());
         List<String> arguments = command.root().commandLine().getParseResult().originalArgs();
         return launcher.run(
-                RankLauncher.thisProgram(
-                        Saccade.class, removeOptions(arguments, "--nproc", "--max-restarts")),
+                ThisProgram.command(
+                        Saccade.class,
+                        List.of(),
+                        removeOptions(arguments, "--nproc", "--max-restarts")),
                 restarts,
                 prepareRestart);
     }

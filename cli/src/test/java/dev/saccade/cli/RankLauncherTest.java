@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.saccade.core.ThisProgram;
 import dev.saccade.core.distributed.RankEnvironment;
 import dev.saccade.core.distributed.RankProcesses;
 
@@ -234,7 +235,7 @@ class RankLauncherTest {
     @Test
     void ranksGetArgumentsOfLauncher() {
         List<String> command =
-                RankLauncher.thisProgram(Saccade.class, List.of("train", "a b.yaml"));
+                ThisProgram.command(Saccade.class, List.of(), List.of("train", "a b.yaml"));
         assertTrue(Path.of(command.get(0)).isAbsolute(), command.get(0));
         assertEquals(
                 List.of(Saccade.class.getName(), "train", "a b.yaml"),

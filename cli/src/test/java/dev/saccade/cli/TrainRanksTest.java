@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import dev.saccade.core.ThisProgram;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.structures.Size;
 import dev.saccade.demo.SceneDataset;
@@ -47,8 +48,9 @@ class TrainRanksTest {
     private Process train(RunFolder run, String... more) throws IOException {
         List<String> command =
                 new ArrayList<>(
-                        RankLauncher.thisProgram(
+                        ThisProgram.command(
                                 Saccade.class,
+                                List.of(),
                                 List.of(
                                         "train",
                                         "../configs/retinanet/resnet18_fpn_demo.yaml",

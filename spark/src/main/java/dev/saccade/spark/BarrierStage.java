@@ -5,17 +5,14 @@ import dev.saccade.core.SaccadeException;
 import org.apache.spark.SparkContext;
 import org.apache.spark.api.java.JavaFutureAction;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.api.java.JavaSparkStatusTracker;
 
 import scala.reflect.ClassTag$;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
-import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -23,7 +20,6 @@ import java.util.regex.Pattern;
 final class BarrierStage {
 
     private static final String DYNAMIC = "spark.dynamicAllocation.enabled";
-    private static final int POLL_MILLIS = 200;
 
     /** Spark's message for canceled jobs; its number has digits of the default locale. */
     private static final Pattern CANCELLED = Pattern.compile("(?s)Job \\p{Nd}+ cancelled.*");
@@ -88,7 +84,7 @@ final class BarrierStage {
         try {
             return Optional.of(job.get());
         } catch (ExecutionException e) {
-            awaitEnd(job);
+            ActiveTasks.awaitEnd(spark, job, timeout);
             String message = String.valueOf(e.getCause().getMessage());
             if (CANCELLED.matcher(message).matches()) {
                 return Optional.empty();
@@ -115,7 +111,9 @@ final class BarrierStage {
 
     /** Requires room for all tasks at once; waits for starting executors, except in local mode. */
     private void requireSlots() throws InterruptedException {
-        if (!(spark.sc().isLocal() ? slots() >= tasks : waitUntil(() -> slots() >= tasks))) {
+        if (!(spark.sc().isLocal()
+                ? slots() >= tasks
+                : ActiveTasks.waitUntil(() -> slots() >= tasks, timeout))) {
             throw SaccadeException.user(
                     "Spark can run %d tasks at a time, expected %d, one per rank; use"
                             + " fewer ranks or more executors (spark.executor.instances). An"
@@ -130,29 +128,5 @@ final class BarrierStage {
         return spark.sc()
                 .maxNumConcurrentTasks(
                         spark.sc().resourceProfileManager().defaultResourceProfile());
-    }
-
-    /** Waits for the other tasks of a failed stage, which run until they notice the failure. */
-    private void awaitEnd(JavaFutureAction<?> job) throws InterruptedException {
-        JavaSparkStatusTracker tracker = spark.statusTracker();
-        waitUntil(
-                () ->
-                        job.jobIds().stream()
-                                .map(tracker::getJobInfo)
-                                .flatMapToInt(info -> Arrays.stream(info.stageIds()))
-                                .mapToObj(tracker::getStageInfo)
-                                .allMatch(info -> info == null || info.numActiveTasks() == 0));
-    }
-
-    /** Waits for a condition; returns false if the timeout passes first. */
-    private boolean waitUntil(BooleanSupplier sought) throws InterruptedException {
-        long end = System.nanoTime() + timeout.toNanos();
-        while (!sought.getAsBoolean()) {
-            if (System.nanoTime() > end) {
-                return false;
-            }
-            Thread.sleep(POLL_MILLIS);
-        }
-        return true;
     }
 }

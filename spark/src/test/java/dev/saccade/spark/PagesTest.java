@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,9 +26,13 @@ class PagesTest {
             import static org.apache.spark.sql.functions.col;
             import static org.apache.spark.sql.functions.explode;
             import dev.saccade.spark.SparkDetector;
+            import dev.saccade.config.ConfigNode;
+            import dev.saccade.spark.SparkJobs;
             import dev.saccade.spark.SparkTrainer;
             import dev.saccade.train.Outcome;
             import dev.saccade.train.config.RunConfig;
+            import dev.saccade.tune.TuneSettings;
+            import dev.saccade.tune.Tuner;
             import java.nio.file.Path;
             import java.time.Duration;
             import org.apache.spark.sql.Dataset;
@@ -36,6 +40,8 @@ class PagesTest {
             import org.apache.spark.sql.SparkSession;
             final class Program {
                 private static SparkSession spark;
+                private static ConfigNode.Mapping config;
+                private static TuneSettings settings;
                 static void run() {
                     %s
                 }
@@ -45,8 +51,8 @@ class PagesTest {
     @TempDir Path folder;
 
     @ParameterizedTest
-    @ValueSource(strings = {"README.md", "../docs/library.md"})
-    void theProgramsCompile(Path page) throws IOException {
+    @CsvSource({"README.md,3", "../docs/library.md,2"})
+    void theProgramsCompile(Path page, int count) throws IOException {
         List<String> programs =
                 PROGRAM.matcher(Files.readString(page))
                         .results()
@@ -54,7 +60,7 @@ class PagesTest {
                         .filter(block -> block.contains("Spark"))
                         .map(block -> block.replaceAll("(?m)^import .*$", ""))
                         .toList();
-        assertEquals(2, programs.size(), "programs for Spark");
+        assertEquals(count, programs.size(), "programs for Spark");
         Path source = folder.resolve("Program.java");
         String blocks = String.join("}\n{\n", programs);
         Files.writeString(source, String.format(Locale.ROOT, SOURCE, "{\n" + blocks + "}\n"));

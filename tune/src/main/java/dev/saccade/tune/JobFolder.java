@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /** Files of jobs, shared by the processes that run them. */
-record JobFolder(Path path) {
+public record JobFolder(Path path) {
 
     /** Creates the subfolders. */
     void create() {
@@ -34,7 +34,7 @@ record JobFolder(Path path) {
         return path.resolve("results").resolve(name + ".json");
     }
 
-    Optional<JobResult> result(String name) {
+    public Optional<JobResult> result(String name) {
         Path file = resultFile(name);
         return Files.exists(file)
                 ? Optional.of(TuneJson.read(file, JobResult.class))

@@ -1,12 +1,6 @@
 package dev.saccade.tune;
 
-import static com.google.common.base.Preconditions.checkState;
-
-import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -23,18 +17,8 @@ public final class JobMain {
 
     private JobMain() {}
 
-    public static void main(String[] args) throws IOException {
-        Path folder = Path.of(args[0]);
-        // Waits for another process with this job: a child of a killed parent that saves its state.
-        try (FileChannel channel =
-                        FileChannel.open(
-                                new JobFolder(folder).lock(args[1]),
-                                StandardOpenOption.CREATE,
-                                StandardOpenOption.WRITE);
-                FileLock lock = channel.lock()) {
-            checkState(lock.isValid(), "job %s is locked", args[1]);
-            run(new JobRun(folder, args[1]), Long.parseLong(args[2]));
-        }
+    public static void main(String[] args) {
+        run(new JobRun(Path.of(args[0]), args[1]), Long.parseLong(args[2]));
     }
 
     private static void run(JobRun job, long parent) {

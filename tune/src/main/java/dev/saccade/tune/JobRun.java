@@ -1,5 +1,7 @@
 package dev.saccade.tune;
 
+import static com.google.common.base.Preconditions.checkState;
+
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 
@@ -21,8 +23,11 @@ import dev.saccade.train.hooks.StepReport;
 import dev.saccade.train.schedules.TrapezoidSchedule;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -58,13 +63,26 @@ public final class JobRun {
      * memory, are results. Returns whether there is a result; false after {@link #stop}.
      */
     public boolean run() {
-        if (Files.exists(folder.resultFile(job.name()))) {
-            return true;
+        Path lockFile = folder.lock(job.name());
+        // Waits for another process with this job: a child of a killed parent that saves its state.
+        try (FileChannel channel =
+                        FileChannel.open(
+                                lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
+            checkState(lock.isValid(), "job %s is not locked", job.name());
+            if (!Files.exists(folder.resultFile(job.name()))) {
+                compute().ifPresent(done -> TuneJson.write(folder.resultFile(job.name()), done));
+            }
+            return Files.exists(folder.resultFile(job.name()));
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be locked: %s", lockFile, e.getMessage());
         }
+    }
+
+    private Optional<JobResult> compute() {
         long start = System.nanoTime();
-        Optional<JobResult> result;
         try {
-            result = job.kind() == TrainJob.Kind.MEASURE ? measure(start) : train(start);
+            return job.kind() == TrainJob.Kind.MEASURE ? measure(start) : train(start);
         } catch (RuntimeException | OutOfMemoryError e) {
             String message =
                     OutOfMemory.TRAINING
@@ -72,10 +90,8 @@ public final class JobRun {
                             .or(() -> ComponentFailure.of(e))
                             .map(SaccadeException::getMessage)
                             .orElse(e instanceof SaccadeException ? e.getMessage() : e.toString());
-            result = Optional.of(JobResult.failed(job.name(), secondsSince(start), message));
+            return Optional.of(JobResult.failed(job.name(), secondsSince(start), message));
         }
-        result.ifPresent(done -> TuneJson.write(folder.resultFile(job.name()), done));
-        return result.isPresent();
     }
 
     private static double secondsSince(long start) {

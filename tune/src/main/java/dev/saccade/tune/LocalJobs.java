@@ -2,14 +2,12 @@ package dev.saccade.tune;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.google.common.collect.ImmutableList;
-
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.core.ThisProgram;
 import dev.saccade.core.Workers;
 
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -128,25 +126,16 @@ public final class LocalJobs implements JobRunner {
         }
     }
 
-    /** Returns the command that runs a job with the Java options of this process. */
     private List<String> command(JobFolder files, String job) {
-        String java =
-                ProcessHandle.current()
-                        .info()
-                        .command()
-                        .orElse(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        return ImmutableList.<String>builder()
-                .add(java)
-                .addAll(
-                        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                                .filter(option -> !option.startsWith("-agentlib"))
-                                .toList())
-                .add("-XX:ActiveProcessorCount=" + threads)
-                .add("-Dai.djl.pytorch.num_threads=" + threads)
-                .add("-cp", System.getProperty("java.class.path"))
-                .add(JobMain.class.getName())
-                .add(files.path().toString(), job, Long.toString(ProcessHandle.current().pid()))
-                .build();
+        return ThisProgram.command(
+                JobMain.class,
+                List.of(
+                        "-XX:ActiveProcessorCount=" + threads,
+                        "-Dai.djl.pytorch.num_threads=" + threads),
+                List.of(
+                        files.path().toString(),
+                        job,
+                        Long.toString(ProcessHandle.current().pid())));
     }
 
     private static String failure(JobFolder files, String job, int code) {
