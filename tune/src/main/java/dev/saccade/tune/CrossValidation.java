@@ -9,6 +9,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.bootstrap.Bootstrap;
 import dev.saccade.eval.coco.CocoResults;
 import dev.saccade.eval.coco.IouType;
+import dev.saccade.eval.labelerrors.LabelErrors;
 import dev.saccade.train.config.RunConfig;
 
 import java.nio.file.Path;
@@ -124,9 +125,24 @@ public final class CrossValidation {
         Map<String, FoldMetric> metrics = metrics(results);
         Bootstrap.Interval interval = Bootstrap.DEFAULT.sample(pooled.of(predictions)).interval();
         Path report =
-                new CrossValidationReport(config, dataset.size(), results, metrics, interval)
+                new CrossValidationReport(
+                                config,
+                                dataset,
+                                results,
+                                metrics,
+                                interval,
+                                labelErrors(dataset, pooled, predictions))
                         .write(folder);
         return new Result(metrics, interval, report);
+    }
+
+    /** Compares labels with out-of-fold detections; empty for a segmenter. */
+    private Optional<LabelErrors> labelErrors(
+            Dataset dataset, PooledMetric pooled, List<Path> predictions) {
+        return config.model().head().targets() == TargetKind.LABEL_MAPS
+                ? Optional.empty()
+                : Optional.of(
+                        LabelErrors.find(dataset, pooled.detections(predictions, IouType.BOX)));
     }
 
     /** Writes the out-of-fold detections of all images in COCO's results format. */

@@ -1,12 +1,17 @@
 package dev.saccade.tune;
 
+import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.core.Count;
 import dev.saccade.core.Text;
+import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.bootstrap.Bootstrap.Interval;
+import dev.saccade.eval.labelerrors.LabelErrors;
+import dev.saccade.eval.labelerrors.LabelErrorsFile;
 import dev.saccade.report.FactList.Fact;
 import dev.saccade.report.Report;
 import dev.saccade.report.Section;
 import dev.saccade.report.TextTable;
+import dev.saccade.report.runs.LabelErrorSection;
 import dev.saccade.train.config.RunConfig;
 
 import java.nio.file.Path;
@@ -14,14 +19,18 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
-/** Writes {@code metrics.json} and {@code report.html} of a cross-validation. */
+/** Writes {@code metrics.json}, suspected label errors and {@code report.html}. */
 record CrossValidationReport(
         RunConfig config,
-        int images,
+        Dataset dataset,
         List<JobResult> results,
         Map<String, CrossValidation.FoldMetric> metrics,
-        Interval pooled) {
+        Interval pooled,
+        Optional<LabelErrors> labelErrors) {
+
+    private static final int SHOWN_ERRORS = 100;
 
     /** Writes the files; returns the report. */
     Path write(Path folder) {
@@ -30,6 +39,11 @@ record CrossValidationReport(
         json.put("metrics", metrics);
         json.put("pooled", Map.of(config.monitor(), pooled));
         TuneJson.write(folder.resolve("metrics.json"), json);
+        labelErrors.ifPresent(
+                errors ->
+                        AtomicFile.write(
+                                folder.resolve(LabelErrorsFile.NAME),
+                                LabelErrorsFile.json(errors, dataset)));
         Path file = folder.resolve("report.html");
         CrossValidation.FoldMetric main = metrics.get(config.monitor());
         new Report(
@@ -37,7 +51,7 @@ record CrossValidationReport(
                         Text.format(
                                 "%s of %s of %s.",
                                 Count.of(results.size(), "fold"),
-                                Count.of(images, "image"),
+                                Count.of(dataset.size(), "image"),
                                 config.data().root()),
                         List.of(
                                 new Fact(
@@ -56,11 +70,16 @@ record CrossValidationReport(
     }
 
     private List<Section> sections() {
-        return List.of(
+        List<Section> sections = new ArrayList<>();
+        sections.add(
                 new Section(
                         "Metrics",
                         "Each run is evaluated on the images of its fold, with its last weights.",
                         metricsTable()));
+        labelErrors
+                .map(errors -> LabelErrorSection.of(dataset, errors, SHOWN_ERRORS))
+                .ifPresent(sections::add);
+        return sections;
     }
 
     private TextTable metricsTable() {

@@ -3,20 +3,20 @@ package dev.saccade.tune;
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.config.RunConfig;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 
 /** Folder of a search or a cross-validation, which belongs to one config and its settings. */
 final class SearchFolder {
 
-    private static final String IDENTITY = "settings.json";
-
-    private record Identity(Record settings, String config) {}
+    private static final String IDENTITY = "settings.txt";
 
     private SearchFolder() {}
 
@@ -26,10 +26,8 @@ final class SearchFolder {
      * @param settings of the search; must be the same when it is continued, like the config
      */
     static JobFolder open(Path folder, boolean resume, RunConfig config, Record settings) {
-        claim(
-                folder,
-                resume,
-                TuneJson.line(new Identity(settings, ConfigWriter.yaml(Configs.unbind(config)))));
+        String yaml = ConfigWriter.yaml(Configs.unbind(config));
+        claim(folder, resume, TuneJson.text(settings) + "\n" + yaml);
         JobFolder files = new JobFolder(folder);
         files.create();
         return files;
@@ -39,13 +37,7 @@ final class SearchFolder {
         Path file = folder.resolve(IDENTITY);
         try {
             if (resume && Files.exists(file)) {
-                if (!Files.readString(file).equals(identity + "\n")) {
-                    throw SaccadeException.user(
-                                    "%s: was started with another config or other settings; repeat"
-                                            + " them, or choose another folder",
-                                    folder)
-                            .withSettings("out");
-                }
+                requireEqual(folder, Files.readString(file), identity);
                 return;
             }
             if (resume) {
@@ -54,10 +46,33 @@ final class SearchFolder {
             }
             requireEmpty(folder);
             Files.createDirectories(folder);
-            AtomicFile.write(file, identity + "\n");
+            AtomicFile.write(file, identity);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be used: %s", folder, e.getMessage());
         }
+    }
+
+    private static void requireEqual(Path folder, String before, String now) {
+        if (before.equals(now)) {
+            return;
+        }
+        List<String> old = before.lines().toList();
+        List<String> current = now.lines().toList();
+        int line = 0;
+        while (line(old, line).equals(line(current, line))) {
+            line++;
+        }
+        throw SaccadeException.user(
+                        "%s: was started with another config or other settings; got %s,"
+                                + " expected %s; repeat them, or choose another folder",
+                        folder,
+                        Printable.line(line(current, line)),
+                        Printable.line(line(old, line)))
+                .withSettings("out");
+    }
+
+    private static String line(List<String> lines, int index) {
+        return index < lines.size() ? lines.get(index).strip().replaceFirst(",$", "") : "end";
     }
 
     private static void requireEmpty(Path folder) throws IOException {

@@ -49,9 +49,13 @@ final class TuneJson {
     }
 
     static void write(Path file, Object value) {
+        AtomicFile.write(file, text(value) + "\n");
+    }
+
+    /** Returns a value as JSON with one field per line. */
+    static String text(Object value) {
         try {
-            AtomicFile.write(
-                    file, JSON.writerWithDefaultPrettyPrinter().writeValueAsString(value) + "\n");
+            return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(value);
         } catch (JsonProcessingException e) {
             throw SaccadeException.internal(e, "a record cannot be written as JSON");
         }

@@ -90,6 +90,7 @@ class CrossValidationTest {
         checkPredictions();
         assertTrue(alone.summary().contains("pooled"), alone.summary());
         assertTrue(Files.readString(alone.report()).contains("Cross-validation"));
+        assertTrue(Files.exists(folder.resolve("one/label_errors.json")));
     }
 
     private static void awaitRun(Path run) {

@@ -194,7 +194,9 @@ class TunerTest {
                 assertThrows(
                         SaccadeException.class, () -> other.run(folder.resolve("search"), true));
         assertTrue(
-                changed.getMessage().contains("was started with another config or other settings"),
+                changed.getMessage()
+                        .contains(
+                                "was started with another config or other settings; got \"search\" : ["),
                 changed.getMessage());
         SaccadeException full =
                 assertThrows(
