@@ -32,7 +32,7 @@ final class ShortOptions {
     @Option(
             names = "--epochs",
             paramLabel = "N",
-            description = "Set the number of epochs; same as --set epochs=N.")
+            description = "Set the number of epochs; same as --set epochs=N --set iterations=null.")
     private Optional<Integer> epochs = Optional.empty();
 
     @Option(
@@ -54,6 +54,7 @@ final class ShortOptions {
                         imageSize.map(text -> "data.image_size=" + edges(text)),
                         batchSize.map(n -> "data.batch_size=" + n),
                         epochs.map(n -> "epochs=" + n),
+                        epochs.map(n -> "iterations=null"),
                         learningRate.map(rate -> "optimizer.learning_rate=" + rate),
                         workers.map(n -> "data.workers=" + n))
                 .flatMap(Optional::stream)

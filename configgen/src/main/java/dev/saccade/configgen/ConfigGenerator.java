@@ -9,13 +9,11 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
-import dev.saccade.core.components.Backbone;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.Resize;
-import dev.saccade.models.zoo.PretrainedWeights;
 import dev.saccade.train.data.DataReports;
 
 import java.util.Collections;
@@ -29,6 +27,8 @@ public final class ConfigGenerator {
 
     private static final int SHOWN_CLASSES = 6;
 
+    private static final int EVALUATIONS = 6;
+
     /** Column at which comments start. */
     private static final int COMMENT_COLUMN = 48;
 
@@ -38,8 +38,7 @@ public final class ConfigGenerator {
     private final boolean isPixels;
     private final Plan plan;
     private final ObjectLimits limits;
-    private final int depth;
-    private final Optional<PretrainedWeights> weights;
+    private final StartingPoint start;
     private final StringBuilder text = new StringBuilder();
 
     private ConfigGenerator(LabeledFolder folder, DatasetContents contents, Machine machine) {
@@ -47,14 +46,9 @@ public final class ConfigGenerator {
         this.contents = contents;
         this.machine = machine;
         this.isPixels = contents.targets() == TargetKind.LABEL_MAPS;
-        this.plan = Plan.of(contents, machine);
+        this.start = StartingPoint.of(contents.targets(), machine);
+        this.plan = Plan.of(contents, machine, start.detector().isPresent());
         this.limits = new ObjectLimits(contents.mostObjects());
-        this.depth = machine.gpu() ? 50 : 18;
-        Backbone.Config backbone = PretrainedWeights.named("resnet" + depth).backbone();
-        this.weights =
-                PretrainedWeights.all().stream()
-                        .filter(each -> each.find().isPresent() && each.fits(backbone))
-                        .findFirst();
     }
 
     /** Returns the config for a folder and this machine, as YAML. */
@@ -89,7 +83,8 @@ public final class ConfigGenerator {
     }
 
     private static List<Transform> resize(DatasetContents contents, Machine machine) {
-        Plan plan = Plan.of(contents, machine);
+        StartingPoint start = StartingPoint.of(contents.targets(), machine);
+        Plan plan = Plan.of(contents, machine, start.detector().isPresent());
         List<Integer> size = List.of(plan.longEdge(), plan.shortEdge());
         return List.of(new Resize(List.of(size), Resize.Mode.VALUE, true, List.of(), 1));
     }
@@ -106,19 +101,24 @@ public final class ConfigGenerator {
                     machine);
         } else {
             add(
-                    "# Written for %s: a small model that is trained from %s.",
-                    machine, weights.isPresent() ? "downloaded weights" : "scratch");
+                    "# Written for %s: %s.",
+                    machine,
+                    start.detector().isPresent()
+                            ? "a detector that is fine-tuned"
+                            : "a small model that is trained from "
+                                    + (start.backbone().isPresent()
+                                            ? "downloaded weights"
+                                            : "scratch"));
         }
-        if (weights.isPresent()) {
-            add(
-                    "init_from: %s\tdownloaded; makes training faster and more accurate",
-                    weights.get().name());
-        } else {
-            add(
-                    "# Training is faster and more accurate with pretrained weights; download them"
-                            + " first:");
-            add("# init_from: resnet%d    # ./saccade weights fetch resnet%d", depth, depth);
-        }
+        start.recommendation()
+                .ifPresent(
+                        name ->
+                                add(
+                                        "# Pretrained weights make training faster and more"
+                                                + " accurate: ./saccade weights fetch %s, then"
+                                                + " repeat new.",
+                                        name));
+        start.initFrom().ifPresent(name -> add("init_from: %s\tdownloaded", name));
     }
 
     private String summary() {
@@ -155,29 +155,68 @@ public final class ConfigGenerator {
     }
 
     private void addModel() {
-        String base =
+        if (start.detector().isPresent()) {
+            addPretrainedDetector();
+            return;
+        }
+        addBase(
                 switch (contents.targets()) {
                     case BOXES -> "retinanet_resnet_fpn";
                     case MASKS, MASKS_AND_LABEL_MAPS -> "mask_rcnn_fpn";
                     case LABEL_MAPS -> "semantic_fpn";
-                };
-        boolean scratch = !isPixels && weights.isEmpty();
+                });
+        boolean scratch = !isPixels && start.initFrom().isEmpty();
+        String frozen =
+                isPixels
+                        ? ""
+                        : Text.format(
+                                ", frozen_stages: %d",
+                                scratch ? -1 : StartingPoint.frozenStages(contents.images()));
         add(
-                """
-                base:
-                  - saccade:_base_/runtime.yaml
-                  - saccade:_base_/models/%s.yaml
-                model:
-                  backbone: {depth: %d%s, zero_init_residual: false}\t%s""",
-                base,
-                depth,
-                scratch ? ", frozen_stages: -1, norm_eval: false" : "",
-                scratch ? "with init_from: frozen_stages: 1, norm_eval: true" : "");
+                "  backbone: {depth: %d%s%s, zero_init_residual: false}",
+                StartingPoint.depth(machine), frozen, scratch ? ", norm_eval: false" : "");
         addForCpu("  neck: {out_channels: %d}", isPixels ? 128 : 64);
         switch (contents.targets()) {
             case BOXES -> addRetinaNet();
             case MASKS, MASKS_AND_LABEL_MAPS -> addMaskRcnn();
             case LABEL_MAPS -> {}
+        }
+    }
+
+    private void addBase(String model) {
+        add(
+                """
+                base:
+                  - saccade:_base_/runtime.yaml
+                  - saccade:_base_/models/%s.yaml
+                model:""",
+                model);
+    }
+
+    /** Adds the model of the downloaded detector; the data set replaces its classes. */
+    private void addPretrainedDetector() {
+        int frozen = StartingPoint.frozenStages(contents.images());
+        boolean boxes = contents.targets() == TargetKind.BOXES;
+        if (boxes && !machine.gpu()) {
+            addBase("retinanet_resnet_fpn");
+            add("  backbone: {depth: 18, frozen_stages: %d}", frozen);
+            if (limits.isDense()) {
+                add("  head:");
+                addDenseLimits();
+            }
+            return;
+        }
+        addBase(boxes ? "rcnn_v2_torchvision" : "mask_rcnn_v2_torchvision");
+        add("  backbone: {frozen_stages: %d, norm_eval: true}", frozen);
+        if (boxes || limits.isDense()) {
+            add("  head:");
+        }
+        if (boxes) {
+            add("    type: faster_rcnn");
+        }
+        if (limits.isDense()) {
+            add("    rpn_head:");
+            addProposalLimits();
         }
     }
 
@@ -187,9 +226,13 @@ public final class ConfigGenerator {
         addForCpu("    feat_channels: 64\n    stacked_convs: 2");
         add("    octave_base_scale: %d\tthe smallest anchors are %d pixels", scale, 8 * scale);
         if (limits.isDense()) {
-            add("    nms_pre: %d", limits.candidates());
-            addMaxPerImage();
+            addDenseLimits();
         }
+    }
+
+    private void addDenseLimits() {
+        add("    nms_pre: %d", limits.candidates());
+        addMaxPerImage();
     }
 
     private void addMaskRcnn() {
@@ -198,14 +241,18 @@ public final class ConfigGenerator {
         addForCpu("      feat_channels: 64");
         add("      scales: [%d]\tthe smallest anchors are %d pixels", scale, 4 * scale);
         if (limits.isDense()) {
-            for (String proposals : List.of("train_proposals", "test_proposals")) {
-                add(
-                        "      %s: {nms_pre: %d, max_per_img: %d}",
-                        proposals, Math.max(limits.candidates(), 2000), limits.candidates());
-            }
-            addMaxPerImage();
+            addProposalLimits();
         }
         addForCpu("    bbox_head: {fc_out_channels: 256}\n    mask_head: {conv_out_channels: 64}");
+    }
+
+    private void addProposalLimits() {
+        for (String proposals : List.of("train_proposals", "test_proposals")) {
+            add(
+                    "      %s: {nms_pre: %d, max_per_img: %d}",
+                    proposals, Math.max(limits.candidates(), 2000), limits.candidates());
+        }
+        addMaxPerImage();
     }
 
     private void addMaxPerImage() {
@@ -262,32 +309,33 @@ public final class ConfigGenerator {
     private void addSchedule() {
         String fromScratch = machine.gpu() ? "3.0e-4" : "1.0e-3";
         add(
-                "optimizer: {type: adamw, learning_rate: %s, weight_decay: %s}\t%s",
-                weights.isPresent() ? "1.0e-4" : fromScratch,
-                isPixels ? "0.01" : "0.05",
-                weights.isPresent() ? "" : "with init_from: learning_rate: 1.0e-4");
+                "optimizer: {type: adamw, learning_rate: %s, weight_decay: %s}",
+                start.initFrom().isPresent() ? "1.0e-4" : fromScratch, isPixels ? "0.01" : "0.05");
         add(
-                """
-                schedule: {type: %s, warmup: {iterations: %d}}
-                max_gradient_norm: 10%s
-                epochs: %d\t%d steps of %s
-                log_interval: %d
-                evaluation:
-                  every: {epochs: %d}""",
-                isPixels ? "poly, power: 0.9, min_learning_rate: 0" : "cosine",
-                plan.warmup(),
-                machine.fastBfloat16()
-                        ? "\nprecision: bfloat16\tabout half the time of float32 on this CPU"
-                        : "",
-                plan.epochs(),
-                plan.steps(),
-                Count.of(plan.batchSize(), "image"),
-                Math.min(Math.max(plan.stepsPerEpoch() / 4, 1), 50),
-                plan.evaluationEpochs());
+                "schedule: {type: %s, warmup: {iterations: %d}}\nmax_gradient_norm: 10",
+                isPixels ? "poly, power: 0.9, min_learning_rate: 0" : "cosine", plan.warmup());
+        if (machine.fastBfloat16()) {
+            add("precision: bfloat16\tabout half the time of float32 on this CPU");
+        }
+        String every;
+        if (plan.isShort()) {
+            add(
+                    "iterations: %d\t%d epochs of %s",
+                    plan.steps(), plan.epochs(), Count.of(plan.stepsPerEpoch(), "step"));
+            every = Text.format("{iterations: %d}", Math.max(1, plan.steps() / EVALUATIONS));
+        } else {
+            add(
+                    "epochs: %d\t%d steps of %s",
+                    plan.epochs(), plan.steps(), Count.of(plan.batchSize(), "image"));
+            every = Text.format("{epochs: %d}", Math.max(1, plan.epochs() / EVALUATIONS));
+        }
+        add(
+                "log_interval: %d\nevaluation:\n  every: %s",
+                Math.min(Math.max(plan.stepsPerEpoch() / 4, 1), 50), every);
         if (limits.isDense()) {
             add("  evaluators: [{type: coco, max_dets: [1, 10, %d]}]", limits.detections());
         }
-        add("checkpoint: {every: {epochs: %d}}", plan.evaluationEpochs());
+        add("checkpoint: {every: %s}", every);
     }
 
     /** Formats a data set config as one line of YAML. */

@@ -24,10 +24,18 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
     private static final double BYTES_PER_PIXEL = 3000;
 
     private static final int MIN_EPOCHS = 12;
+
+    /** Above this number of epochs, the config counts iterations. */
     private static final int MAX_EPOCHS = 100;
 
-    static Plan of(DatasetContents contents, Machine machine) {
-        double scale = scale(contents, machine.gpu());
+    /**
+     * Plans training for a data set and a machine.
+     *
+     * @param isDetector whether training starts from a pretrained detector, whose smallest anchors
+     *     are 32 pixels
+     */
+    static Plan of(DatasetContents contents, Machine machine, boolean isDetector) {
+        double scale = scale(contents, machine.gpu(), isDetector);
         int longEdge =
                 Math.max(1, (int) Math.round(scale * contents.longEdge() / MULTIPLE)) * MULTIPLE;
         double shape = (double) contents.shortEdge() / Math.max(1, contents.longEdge());
@@ -36,24 +44,19 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
         int images = Math.max(1, contents.images());
         int batch = Math.min(batchSize(contents.targets(), machine, pixels), images);
         int steps = (images + batch - 1) / batch;
-        int epochs = (targetSteps(contents.targets(), machine.gpu()) + steps - 1) / steps;
-        return new Plan(
-                longEdge,
-                shortEdge,
-                batch,
-                Math.min(Math.max(epochs, MIN_EPOCHS), MAX_EPOCHS),
-                steps);
+        int epochs = (targetSteps(contents.targets(), machine) + steps - 1) / steps;
+        return new Plan(longEdge, shortEdge, batch, Math.max(epochs, MIN_EPOCHS), steps);
     }
 
     /** Returns the resize factor that gives small objects the target edge, within size limits. */
-    private static double scale(DatasetContents contents, boolean gpu) {
+    private static double scale(DatasetContents contents, boolean gpu, boolean isDetector) {
         double imageArea = Math.max(1, (double) contents.longEdge() * contents.shortEdge());
         double maxScale = Math.sqrt((gpu ? MAX_PIXELS_OF_GPU : MAX_PIXELS_OF_CPU) / imageArea);
         if (contents.targets() == TargetKind.LABEL_MAPS || contents.smallObject() == 0) {
             return Math.min(1, maxScale);
         }
         double target =
-                (contents.targets().hasMasks() ? TARGET_MASK_EDGE : TARGET_BOX_EDGE)
+                (isDetector || contents.targets().hasMasks() ? TARGET_MASK_EDGE : TARGET_BOX_EDGE)
                         / contents.smallObject();
         double least = (double) MIN_EDGE / Math.max(1, contents.longEdge());
         return Math.min(Math.min(Math.max(target, least), MAX_ENLARGED), maxScale);
@@ -71,15 +74,20 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
         };
     }
 
-    private static int targetSteps(TargetKind targets, boolean gpu) {
-        if (gpu) {
+    private static int targetSteps(TargetKind targets, Machine machine) {
+        if (machine.gpu()) {
             return 4000;
         }
         return switch (targets) {
-            case BOXES -> 870;
-            case MASKS, MASKS_AND_LABEL_MAPS -> 420;
-            case LABEL_MAPS -> 700;
+            case BOXES -> machine.fastBfloat16() ? 1500 : 870;
+            case MASKS, MASKS_AND_LABEL_MAPS -> machine.fastBfloat16() ? 700 : 420;
+            case LABEL_MAPS -> machine.fastBfloat16() ? 1200 : 700;
         };
+    }
+
+    /** Returns whether the data set has so few images that the config counts iterations. */
+    boolean isShort() {
+        return epochs > MAX_EPOCHS;
     }
 
     long steps() {
@@ -88,11 +96,6 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
 
     long warmup() {
         return Math.min(Math.max(steps() / 12, 1), 500);
-    }
-
-    /** Returns the number of epochs between evaluations, for about six evaluations. */
-    int evaluationEpochs() {
-        return Math.max(1, epochs / 6);
     }
 
     /** Returns the size of the smallest anchors in strides, from {@code least} to {@code usual}. */

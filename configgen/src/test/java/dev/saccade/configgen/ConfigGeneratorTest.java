@@ -1,7 +1,14 @@
 package dev.saccade.configgen;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 
 import dev.saccade.backbones.ResNet;
 import dev.saccade.core.Text;
@@ -10,7 +17,9 @@ import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.models.ModelConfig;
 import dev.saccade.models.zoo.PretrainedWeights;
+import dev.saccade.models.zoo.Zoo;
 import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.api.AfterEach;
@@ -106,18 +115,22 @@ class ConfigGeneratorTest {
         System.clearProperty("SACCADE_CACHE");
     }
 
+    private static void download(Path cache, String name) throws IOException {
+        Path weights = Files.createDirectories(cache.resolve("weights"));
+        Files.createFile(weights.resolve(PretrainedWeights.named(name).file()));
+    }
+
     @ParameterizedTest
     @CsvSource({"BOXES, 1", "MASKS, 1", "LABEL_MAPS, -1"})
-    void usesDownloadedWeights(TargetKind targets, int frozenStages) throws IOException {
+    void usesDownloadedBackbone(TargetKind targets, int frozenStages) throws IOException {
         System.setProperty("SACCADE_CACHE", folder.toString());
         DatasetContents contents = new DatasetContents(targets, 100, 640, 480, Map.of(), 40, 9);
         assertEquals(
                 Optional.empty(),
                 written(contents, LAPTOP, part(targets)).initFrom(),
                 "fetched none");
-        Path cache = Files.createDirectories(folder.resolve("weights"));
-        Files.createFile(cache.resolve(PretrainedWeights.named("resnet50").file()));
-        Files.createFile(cache.resolve(PretrainedWeights.named("resnet18").file()));
+        download(folder, "resnet50");
+        download(folder, "resnet18");
 
         RunConfig config = written(contents, LAPTOP, part(targets));
 
@@ -125,6 +138,53 @@ class ConfigGeneratorTest {
         assertEquals(1e-4, config.optimizer().learningRate());
         assertTrue(PretrainedWeights.named("resnet18").fits(config.model().backbone()), "fits it");
         assertEquals(frozenStages, ((ResNet.Config) config.model().backbone()).frozenStages());
+    }
+
+    /** The generated model is the model of the weights' recipe, except for frozen layers. */
+    @ParameterizedTest
+    @CsvSource({
+        "BOXES, false, retinanet_resnet18_fpn_1x_coco",
+        "BOXES, true, fasterrcnn_resnet50_fpn_v2",
+        "MASKS, false, maskrcnn_resnet50_fpn_v2",
+        "MASKS, true, maskrcnn_resnet50_fpn_v2"
+    })
+    void usesDownloadedDetector(TargetKind targets, boolean gpu, String name) throws IOException {
+        System.setProperty("SACCADE_CACHE", folder.toString());
+        DatasetContents contents = new DatasetContents(targets, 99, 640, 480, Map.of(), 40, 101);
+        Machine machine = new Machine(gpu, 8, 8L << 30, false);
+        LabeledFolder found =
+                new LabeledFolder(Path.of("data"), part(targets), Optional.of(part(targets)));
+        String fetch = "./saccade weights fetch " + name;
+        assertTrue(ConfigGenerator.generate(found, contents, machine).contains(fetch));
+        download(folder, name);
+        download(folder, "resnet18");
+        assertFalse(ConfigGenerator.generate(found, contents, machine).contains("fetch"));
+
+        RunConfig config = written(contents, machine, part(targets));
+
+        assertEquals(Optional.of(name), config.initFrom());
+        String recipe = PretrainedWeights.named(name).recipe().orElseThrow();
+        ResNet.Config backbone = (ResNet.Config) config.model().backbone();
+        assertEquals(2, backbone.frozenStages());
+        assertTrue(backbone.normEval());
+        assertEquals(parameters(Zoo.packaged().recipe(recipe).model()), parameters(config.model()));
+    }
+
+    /** Returns the shapes of all parameters of a model for three classes. */
+    private static Map<String, Shape> parameters(ModelConfig model) {
+        return ImmutableMap.copyOf(
+                Maps.transformValues(
+                        model.build(List.of("a", "b", "c")).namedParameters(),
+                        Parameter::getShape));
+    }
+
+    @Test
+    void countsIterationsForFewImages() throws IOException {
+        DatasetContents contents =
+                new DatasetContents(TargetKind.BOXES, 25, 640, 480, Map.of(), 39, 9);
+        RunConfig config = written(contents, LAPTOP, part(TargetKind.BOXES));
+        assertEquals(Optional.of(875L), config.iterations());
+        assertEquals(Optional.of(145L), config.evaluation().every().iterations());
     }
 
     /** Bundled recipes for known data sets, whose results are documented. */
