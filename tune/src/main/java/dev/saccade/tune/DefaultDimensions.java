@@ -51,6 +51,7 @@ final class DefaultDimensions {
     private static final double LEARNING_RATE_FACTOR = 4;
     private static final int SIZE_DIVISOR = 32;
     private static final int MAX_BACKBONES = 4;
+    private static final String VERTICAL_FLIP = "{type: random_flip, direction: vertical}";
 
     private final RunConfig base;
 
@@ -225,24 +226,51 @@ final class DefaultDimensions {
 
     /** Returns levels of augmentation that keep the geometry of the config. */
     private List<Choice> augmentations() {
-        boolean hasObjects = base.model().head().targets() != TargetKind.LABEL_MAPS;
+        TargetKind targets = base.model().head().targets();
+        boolean hasObjects = targets != TargetKind.LABEL_MAPS;
         String color =
                 hasObjects
                         ? "{type: photometric_distortion}"
                         : "{type: photometric_distortion, variant: segmentation}";
         List<Choice> levels = new ArrayList<>();
-        levels.add(level("flip", false, List.of()));
-        levels.add(level("color and scale", true, List.of(color)));
-        if (hasObjects) {
-            boolean hasMasks = base.model().head().targets().hasMasks();
-            String paste = "{type: copy_paste, paste_by_box: " + !hasMasks + "}";
-            levels.add(level("copy-paste", true, List.of(paste, color)));
+        levels.add(level("flip", List.of(), false, List.of()));
+        levels.add(level("flip both ways", List.of(), false, List.of(VERTICAL_FLIP)));
+        levels.add(level("color and scale", List.of(), true, List.of(color)));
+        levels.add(
+                level(
+                        "flip both ways, color and scale",
+                        List.of(),
+                        true,
+                        List.of(VERTICAL_FLIP, color)));
+        if (targets.hasMasks()) {
+            levels.add(level("copy-paste", List.of(), true, List.of("{type: copy_paste}", color)));
+        } else if (hasObjects) {
+            base.data()
+                    .size()
+                    .imageSize()
+                    .ifPresent(size -> levels.add(level("mosaic", mosaic(size), false, List.of())));
         }
         return levels;
     }
 
-    private Choice level(String label, boolean jitter, List<String> added) {
-        List<String> before = new ArrayList<>();
+    /** Returns the transforms of a mosaic of four images that is cropped to the image size. */
+    private static List<String> mosaic(List<Integer> size) {
+        return List.of(
+                Text.format("{type: mosaic, img_scale: [%d, %d]}", size.get(0), size.get(1)),
+                Text.format(
+                        "{type: random_affine, scaling_ratio_range: [0.5, 1.5], border: [%d, %d]}",
+                        -size.get(0) / 2, -size.get(1) / 2));
+    }
+
+    /**
+     * Returns the transforms of a level.
+     *
+     * @param first transforms before the config's resizing and crops
+     * @param jitter whether to resize to random scales
+     * @param added transforms after the horizontal flip
+     */
+    private Choice level(String label, List<String> first, boolean jitter, List<String> added) {
+        List<String> before = new ArrayList<>(first);
         List<String> after = new ArrayList<>();
         for (Transform transform : base.data().trainTransforms()) {
             ConfigNode.Mapping config = Configs.unbindChanges((Record) transform);
