@@ -7,7 +7,7 @@ import com.google.common.collect.Multiset;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.OutputFolder;
-import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Problems;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.eval.coco.CocoResults;
@@ -87,9 +87,7 @@ final class LabelErrorsCommand extends BaseCommand {
     @Override
     public Integer call() {
         ConfigArguments.requirePositive("--count", count);
-        if (!Files.isDirectory(images)) {
-            throw SaccadeException.user("--images %s: no such folder", images);
-        }
+        requirePaths();
         Dataset dataset = CocoDataset.open(annotations, images, List.of());
         LabelErrors errors = LabelErrors.find(dataset, CocoResults.read(results, dataset));
         try (OutputFolder folder = overwrite.create(out, List.of(annotations, images, results))) {
@@ -111,6 +109,20 @@ final class LabelErrorsCommand extends BaseCommand {
         }
         printMessage("%s; open %s", summary(errors), out.resolve("index.html"));
         return 0;
+    }
+
+    private void requirePaths() {
+        Problems problems = new Problems();
+        if (!Files.isRegularFile(annotations)) {
+            problems.add("--annotations %s: no such file", annotations);
+        }
+        if (!Files.isDirectory(images)) {
+            problems.add("--images %s: no such folder", images);
+        }
+        if (!Files.isRegularFile(results)) {
+            problems.add("--results %s: no such file", results);
+        }
+        problems.throwIfAny("label-errors");
     }
 
     /** Returns text such as "12 suspects in 72 images (missing label 8, wrong class 4)". */

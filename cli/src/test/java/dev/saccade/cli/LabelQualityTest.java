@@ -17,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /** The commands that find wrong labels and the next images to label. */
 class LabelQualityTest {
@@ -49,6 +50,25 @@ class LabelQualityTest {
         assertTrue(output.err().contains("3 of 4 images have no predictions"), output.err());
         assertEquals(1, read(out.resolve("label_errors.json")).path("inspected_images").asInt());
         assertTrue(Files.readString(out.resolve("index.html")).contains("Suspected label errors"));
+
+        CommandResult wrong =
+                saccade(
+                        "label-errors",
+                        "--annotations",
+                        "no.json",
+                        "--images",
+                        "nowhere",
+                        "--results",
+                        "none.json");
+        assertEquals(2, wrong.code());
+        for (String problem :
+                List.of(
+                        "label-errors: 3 problems",
+                        "--annotations no.json: no such file",
+                        "--images nowhere: no such folder",
+                        "--results none.json: no such file")) {
+            assertTrue(wrong.err().contains(problem), wrong.err());
+        }
     }
 
     @Test
