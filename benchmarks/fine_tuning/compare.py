@@ -85,7 +85,7 @@ def main():
     parser.add_argument("action", choices=["calibrate", "run"])
     parser.add_argument("costs", help="JSON file with the measured times")
     parser.add_argument("results", help="append the result to this JSON Lines file")
-    parser.add_argument("data", help="a folder written by subsets.py")
+    parser.add_argument("data", help="a folder written by subsets.py; its name starts with the name of the data set")
     parser.add_argument("side", choices=SIDES)
     parser.add_argument("--minutes", type=float, default=5, help="time of the whole run on an idle machine")
     parser.add_argument("--seed", type=int, default=0)
@@ -95,12 +95,13 @@ def main():
     parser.add_argument("--weights", help="pretrained weights; default: train from scratch")
     parser.add_argument("--config", help="config of Saccade; default: written by `saccade new`")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="setting of Saccade")
+    parser.add_argument("--keep", help="move Saccade's run to this folder")
     parser.add_argument("--label", help="name of the side in the results; default: SIDE")
     args = parser.parse_args()
     args.label = args.label or args.side
     args.data = os.path.abspath(args.data)
     args.config = args.config and os.path.abspath(args.config)
-    name = re.sub(r"\d*-\d+$", "", os.path.basename(os.path.normpath(args.data)))
+    name = re.match(r"\D*", os.path.basename(os.path.normpath(args.data))).group()
     key = f"{args.side} {name}"
     images = len(load(f"{args.data}/annotations_train.json")["images"])
     costs = load(args.costs) if os.path.exists(args.costs) else {}
@@ -134,6 +135,8 @@ def train(args, epochs):
         raise
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     ap, ap50 = evaluate(f"{args.data}/annotations_val.json", found)
+    if args.keep:
+        shutil.move(f"{work}/run", args.keep)
     shutil.rmtree(work)
     return {"set": os.path.basename(os.path.normpath(args.data)), "side": args.label, "seed": args.seed,
             "minutes": args.minutes, "epochs": epochs, "AP": round(ap, 4), "AP50": round(ap50, 4),
