@@ -101,7 +101,7 @@ def main():
     args.label = args.label or args.side
     args.data = os.path.abspath(args.data)
     args.config = args.config and os.path.abspath(args.config)
-    name = re.match(r"\D*", os.path.basename(os.path.normpath(args.data))).group()
+    name = re.match(r"[^\d-]*", os.path.basename(os.path.normpath(args.data))).group()
     key = f"{args.side} {name}"
     images = len(load(f"{args.data}/annotations_train.json")["images"])
     costs = load(args.costs) if os.path.exists(args.costs) else {}

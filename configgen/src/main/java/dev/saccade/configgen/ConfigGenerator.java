@@ -281,6 +281,13 @@ public final class ConfigGenerator {
                 small == 0 ? "" : Text.format("small objects are about %.0f pixels wide", small));
         if (isPixels) {
             addCrops();
+        } else {
+            add(
+                    """
+                      # For images without up and down, such as microscope or aerial images:
+                      # train_transforms: [{type: resize}, {type: random_flip}, {type: random_flip, \
+                    direction: vertical}, {type: normalize}, {type: pad}]
+                    """);
         }
         add(
                 "  batch_size: %d\t%s",

@@ -8,10 +8,12 @@ import ai.djl.nn.Parameter;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Functional;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Batch normalization over {@code [N, H, W]} with running statistics (momentum 0.1, as in PyTorch).
@@ -68,15 +70,40 @@ public final class BatchNorm2d extends Layer {
     /** Normalizes {@code [N, C, H, W]}; rejects a single value per channel in training. */
     @Override
     protected NDArray forward(NDArray x) {
-        if (isSynchronized()) {
-            return overRanks(x, null);
-        }
-        if (isTraining() && x.size() == x.getShape().get(1)) {
+        return forward(x, Optional.empty(), false);
+    }
+
+    /**
+     * Normalizes {@code [N, C, H, W]}, then adds {@code residual}, then applies ReLU if {@code
+     * relu}. Rejects a single value per channel in training.
+     */
+    NDArray forward(NDArray x, Optional<NDArray> residual, boolean relu) {
+        if (isTraining() && !isSynchronized() && x.size() == x.getShape().get(1)) {
             throw SaccadeException.user(
                     "batch normalization: got %s in training, expected more than one value per"
                             + " channel; use at least 2 images per batch",
                     x.getShape());
         }
+        if (!isSynchronized() && Kernels.isFusedForTrainingOnCpu(x)) {
+            return Script.call(
+                    "ops.saccade.batch_norm",
+                    x,
+                    residual.orElse(null),
+                    weight.getArray(),
+                    bias.getArray(),
+                    runningMean.getArray(),
+                    runningVar.getArray(),
+                    isTraining(),
+                    1 - (double) momentum(),
+                    (double) eps,
+                    relu);
+        }
+        NDArray y = isSynchronized() ? overRanks(x, null) : normalize(x);
+        residual.ifPresent(y::addi);
+        return relu ? Functional.reluInPlace(y) : y;
+    }
+
+    private NDArray normalize(NDArray x) {
         return x.getNDArrayInternal()
                 .batchNorm(
                         x,

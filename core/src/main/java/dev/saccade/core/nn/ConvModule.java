@@ -64,15 +64,16 @@ public final class ConvModule extends Layer {
 
     @Override
     protected NDArray forward(NDArray x) {
-        return isFused(x) ? conv.forwardFused(x, Optional.empty(), relu) : finish(conv.apply(x));
+        return isFused(x)
+                ? conv.forwardFused(x, Optional.empty(), relu)
+                : finish(conv.apply(x), Optional.empty());
     }
 
     /** Like {@link #apply}, but adds {@code residual} before the ReLU. */
     public NDArray forwardAdd(NDArray x, NDArray residual) {
-        if (isFused(x)) {
-            return conv.forwardFused(x, Optional.of(residual), relu);
-        }
-        return activate(normalize(conv.apply(x)).addi(residual));
+        return isFused(x)
+                ? conv.forwardFused(x, Optional.of(residual), relu)
+                : finish(conv.apply(x), Optional.of(residual));
     }
 
     private boolean isFused(NDArray x) {
@@ -96,21 +97,24 @@ public final class ConvModule extends Layer {
         NDArray y = conv.apply(x);
         return norm.isPresent() && norm.get() instanceof BatchNorm2d batchNorm
                 ? activate(batchNorm.forward(y, weights))
-                : finish(y);
+                : finish(y, Optional.empty());
     }
 
-    private NDArray finish(NDArray y) {
-        return activate(normalize(y));
-    }
-
-    /** Frees {@code y} if there is a normalization. */
-    private NDArray normalize(NDArray y) {
-        if (norm.isEmpty()) {
-            return y;
+    /** Normalizes, adds {@code residual}, and applies ReLU. Frees {@code y} if it has a norm. */
+    private NDArray finish(NDArray y, Optional<NDArray> residual) {
+        if (batchNorm().isPresent()) {
+            try (y) {
+                return batchNorm().get().forward(y, residual, relu);
+            }
         }
-        try (y) {
-            return norm.get().apply(y);
+        NDArray out = y;
+        if (norm.isPresent()) {
+            try (y) {
+                out = norm.get().apply(y);
+            }
         }
+        residual.ifPresent(out::addi);
+        return activate(out);
     }
 
     private NDArray activate(NDArray y) {
@@ -125,7 +129,7 @@ public final class ConvModule extends Layer {
     public NDArray forwardConcat(int count, IntFunction<NDArray> maps) {
         NDArray first = maps.apply(0);
         if (!isFused(first)) {
-            return finish(convolveEach(first, count, maps));
+            return finish(convolveEach(first, count, maps), Optional.empty());
         }
         NDList all = new NDList(first);
         for (int i = 1; i < count; i++) {

@@ -43,13 +43,14 @@ class OperatorCaseTest {
     private static final double TOLERANCE = 1e-4;
 
     /**
-     * Compared with portable operators in OptimizerTest, MaskCropTest, MaskPasteTest,
-     * BilinearResizeTest, FunctionalTest, FusedConv2dTest and TopAnchorsTest, or, like the tracer,
-     * without a portable version.
+     * Compared with portable operators in BatchNorm2dTest, OptimizerTest, MaskCropTest,
+     * MaskPasteTest, BilinearResizeTest, FunctionalTest, FusedConv2dTest and TopAnchorsTest, or,
+     * like the tracer, without a portable version.
      */
     private static final Set<String> APART =
             Set.of(
                     "adamw",
+                    "batch_norm",
                     "norms",
                     "mask_targets",
                     "paste_masks",

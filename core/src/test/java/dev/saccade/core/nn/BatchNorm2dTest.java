@@ -4,19 +4,25 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.OperatorLibrary;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -71,6 +77,115 @@ class BatchNorm2dTest {
 
     private static void set(BatchNorm2d norm, String name, float... values) {
         norm.namedParameters().get(name).getArray().set(values);
+    }
+
+    /** Few and many channels and rows, in training and with frozen statistics. */
+    @ParameterizedTest
+    @CsvSource({
+        "3, true, true, true",
+        "17, true, true, false",
+        "64, true, false, true",
+        "200, true, false, false",
+        "64, false, true, true",
+        "5, false, false, false"
+    })
+    void fusedEqualsPortableWithGradients(
+            int channels, boolean training, boolean residual, boolean relu) {
+        Shape shape = new Shape(3, channels, 67, 41);
+        NDArray x = channelsLast(manager.randomNormal(shape).mul(3).add(20));
+        NDArray added = channelsLast(manager.randomNormal(shape));
+        NDArray output =
+                manager.create(
+                        results(channels, training, false, x, residual ? added : null, x).get(0),
+                        x.getShape());
+        // Rounding decides on which side of ReLU's kink an output near 0 is.
+        NDArray factor =
+                channelsLast(manager.randomNormal(shape))
+                        .mul(output.abs().gt(1e-3f).toType(DataType.FLOAT32, false));
+        List<float[]> portable =
+                OperatorLibrary.callPortable(
+                        () ->
+                                results(
+                                        channels,
+                                        training,
+                                        relu,
+                                        x,
+                                        residual ? added : null,
+                                        factor));
+        List<float[]> fused = results(channels, training, relu, x, residual ? added : null, factor);
+        assertEquals(portable.size(), fused.size());
+        for (int i = 0; i < portable.size(); i++) {
+            double size = 0;
+            for (float value : portable.get(i)) {
+                size = Math.max(size, Math.abs(value));
+            }
+            assertArrayEquals(portable.get(i), fused.get(i), (float) (2e-5 * size), "result " + i);
+        }
+    }
+
+    private static NDArray channelsLast(NDArray x) {
+        return x.transpose(0, 2, 3, 1).duplicate().transpose(0, 3, 1, 2);
+    }
+
+    /** Returns the output, the running statistics and all gradients. */
+    private List<float[]> results(
+            int channels,
+            boolean training,
+            boolean relu,
+            NDArray x,
+            NDArray residual,
+            NDArray factor) {
+        BatchNorm2d layer = new BatchNorm2d(channels);
+        layer.initialize(manager, 0);
+        Map<String, Parameter> parameters = layer.namedParameters();
+        NDArray running = parameters.get("running_mean").getArray();
+        NDArray spread = manager.arange(channels).div(channels);
+        running.addi(spread.mul(9).add(15));
+        parameters.get("running_var").getArray().addi(spread);
+        List<NDArray> by = new ArrayList<>(List.of(x));
+        for (String name : List.of("weight", "bias")) {
+            NDArray array = parameters.get(name).getArray();
+            array.addi(spread.sub(0.5f));
+            by.add(array);
+        }
+        if (residual != null) {
+            by.add(residual);
+        }
+        by.forEach(array -> array.setRequiresGradient(true));
+        layer.train(training);
+        NDList values = new NDList();
+        values.addAll(
+                Autograd.gradients(
+                        () -> {
+                            NDArray y = layer.forward(x, Optional.ofNullable(residual), relu);
+                            values.add(y.duplicate());
+                            return y.mul(factor).sum();
+                        },
+                        by));
+        values.add(running);
+        values.add(parameters.get("running_var").getArray());
+        return values.stream().map(NDArray::toFloatArray).toList();
+    }
+
+    /** PyTorch's statistics of a map in channels-last layout have relative errors of 1e-4. */
+    @Test
+    void statisticsOfLargeMapsAreAccurate() {
+        assumeTrue(Kernels.status().loaded(), "fused operators are off");
+        BatchNorm2d layer = new BatchNorm2d(8);
+        layer.initialize(manager, 0);
+        NDArray x = channelsLast(manager.randomNormal(new Shape(2, 8, 400, 400)).add(10));
+        layer.apply(x);
+        NDArray rows = x.toType(DataType.FLOAT64, true).transpose(1, 0, 2, 3).reshape(8, -1);
+        NDArray mean = rows.mean(AXIS).mul(0.1);
+        assertArrayEquals(
+                mean.toType(DataType.FLOAT32, true).toFloatArray(),
+                layer.namedParameters().get("running_mean").getArray().toFloatArray(),
+                1e-6f);
+        NDArray variance = rows.sub(rows.mean(AXIS, true)).square().sum(AXIS).div(320_000 - 1);
+        assertArrayEquals(
+                variance.mul(0.1).add(0.9).toType(DataType.FLOAT32, true).toFloatArray(),
+                layer.namedParameters().get("running_var").getArray().toFloatArray(),
+                1e-6f);
     }
 
     @Test

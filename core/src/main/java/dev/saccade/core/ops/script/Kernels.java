@@ -25,7 +25,7 @@ public final class Kernels {
             Sets.immutableEnumSet(
                     DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT16, DataType.UNKNOWN);
 
-    private static final Set<DataType> INFERENCE_TYPES =
+    private static final Set<DataType> MODEL_TYPES =
             Sets.immutableEnumSet(DataType.FLOAT32, DataType.UNKNOWN);
 
     /** Name of a CPU scalar in scripts; libtorch caches results of operators without tensors. */
@@ -97,10 +97,18 @@ public final class Kernels {
      * float32 or bfloat16, and not empty.
      */
     public static boolean isFusedForInferenceOnCpu(NDArray array) {
-        return NoGrad.isActive()
-                && array.size() > 0
+        return NoGrad.isActive() && isFusedForModelsOnCpu(array);
+    }
+
+    /** Like {@link #isFusedForInferenceOnCpu}, for operators that exist only for training. */
+    public static boolean isFusedForTrainingOnCpu(NDArray array) {
+        return !NoGrad.isActive() && isFusedForModelsOnCpu(array);
+    }
+
+    private static boolean isFusedForModelsOnCpu(NDArray array) {
+        return array.size() > 0
                 && !array.getDevice().isGpu()
-                && INFERENCE_TYPES.contains(array.getDataType())
+                && MODEL_TYPES.contains(array.getDataType())
                 && isFusedFor(array);
     }
 
