@@ -92,7 +92,7 @@ public final class SparkJobs implements JobRunner {
             while (!stopped && !ActiveTasks.waitUntil(tasks::isDone, POLL)) {
                 report(files, missing, reported, finished);
             }
-            requireNoError(tasks);
+            finish(tasks);
             report(files, missing, reported, finished);
         } catch (InterruptedException e) {
             tasks.cancel(true);
@@ -117,7 +117,7 @@ public final class SparkJobs implements JobRunner {
     }
 
     /** Cancels the tasks after {@link #stop}, else rethrows their first error. */
-    private void requireNoError(JavaFutureAction<List<String>> tasks) throws InterruptedException {
+    private void finish(JavaFutureAction<List<String>> tasks) throws InterruptedException {
         if (stopped) {
             tasks.cancel(true);
             ActiveTasks.awaitEnd(spark, tasks, TIME_TO_SAVE);
