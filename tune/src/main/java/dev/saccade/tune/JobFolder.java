@@ -1,6 +1,10 @@
 package dev.saccade.tune;
 
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+
 import dev.saccade.core.SaccadeException;
+import dev.saccade.train.checkpoint.RunFolder;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -48,6 +52,19 @@ public record JobFolder(Path path) {
 
     Path run(String name) {
         return path.resolve("runs").resolve(name);
+    }
+
+    /** Deletes the checkpoints of a run, if it exists; keeps its log and metrics. */
+    void deleteCheckpoints(String name) {
+        Path checkpoints = new RunFolder(run(name)).checkpoints();
+        if (!Files.exists(checkpoints)) {
+            return;
+        }
+        try {
+            MoreFiles.deleteRecursively(checkpoints, RecursiveDeleteOption.ALLOW_INSECURE);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be deleted: %s", checkpoints, e.getMessage());
+        }
     }
 
     Path log(String name) {

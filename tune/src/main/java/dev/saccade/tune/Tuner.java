@@ -33,6 +33,7 @@ import java.util.stream.Stream;
  * }</pre>
  *
  * <p>All state is in the folder. A search that is stopped or killed continues with the same result.
+ * The checkpoints of a trial are deleted when it is no longer needed.
  */
 public final class Tuner {
 
@@ -119,7 +120,14 @@ public final class Tuner {
                             .add(done.get().get(i));
                 }
                 boolean isLast = rung == plan.rungs().count() - 1;
-                alive = promoted(alive, isLast ? alive.size() : plan.rungs().sizes().get(rung + 1));
+                List<TunePlan.Trial> all = alive;
+                alive = promoted(all, isLast ? all.size() : plan.rungs().sizes().get(rung + 1));
+                for (TunePlan.Trial trial : all) {
+                    jobs.folder().deleteCheckpoints(TrialNames.rung(trial.number(), rung));
+                    if (isLast || !alive.contains(trial)) {
+                        jobs.folder().deleteCheckpoints(TrialNames.run(trial.number()));
+                    }
+                }
                 write(List.of(), Optional.empty(), List.of());
             }
             return finish(alive);
@@ -215,6 +223,7 @@ public final class Tuner {
             }
             for (int i = 0; i < more.size(); i++) {
                 results.get(last.get(i / (allFolds() - 1)).number()).add(done.get().get(i));
+                jobs.folder().deleteCheckpoints(more.get(i).name());
             }
             PooledMetric pooled = new PooledMetric(config, heldOut());
             List<Finalist> finalists = new ArrayList<>();

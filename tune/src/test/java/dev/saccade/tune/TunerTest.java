@@ -118,18 +118,28 @@ class TunerTest {
 
         // Stop in different jobs, some of them before and some within training.
         boolean done = false;
-        int runs = 0;
-        for (; !done; runs++) {
-            InProcess runner = new InProcess(runs % 3, Duration.ofMillis(40L * runs));
-            done = run("parts", runner, runs > 0).isPresent();
+        int stops = 0;
+        for (; !done; stops++) {
+            InProcess runner = new InProcess(stops % 3, Duration.ofMillis(40L * stops));
+            done = run("parts", runner, stops > 0).isPresent();
         }
-        assertTrue(runs > 3, runs + " runs");
+        assertTrue(stops > 3, stops + " runs");
         assertEquals(trials("whole"), trials("parts"));
-        for (String run : List.of("trial_001_rung_0", "trial_000", "trial_000_fold_1")) {
-            assertArrayEquals(
-                    last(folder.resolve("whole/runs").resolve(run)),
-                    last(folder.resolve("parts/runs").resolve(run)),
-                    run);
+        for (String job :
+                List.of("trial_001_rung_0", "trial_000_rung_1", "trial_000_fold_1", "final_best")) {
+            Path predictions = Path.of("results", job + ".bbox.json");
+            assertEquals(
+                    -1,
+                    Files.mismatch(
+                            folder.resolve("whole").resolve(predictions),
+                            folder.resolve("parts").resolve(predictions)),
+                    job);
+        }
+        try (Stream<Path> runs = Files.list(folder.resolve("whole/runs"))) {
+            for (Path run : runs.toList()) {
+                boolean isFinal = run.getFileName().toString().startsWith("final");
+                assertEquals(isFinal, Files.exists(new RunFolder(run).checkpoints()), run + "");
+            }
         }
         assertEquals(
                 Files.readString(whole.config()),

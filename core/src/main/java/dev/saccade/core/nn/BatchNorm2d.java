@@ -84,7 +84,7 @@ public final class BatchNorm2d extends Layer {
                             + " channel; use at least 2 images per batch",
                     x.getShape());
         }
-        if (!isSynchronized() && Kernels.isFusedForTrainingOnCpu(x)) {
+        if (!isSynchronized() && Kernels.isFusedForModelsOnCpu(x)) {
             return Script.call(
                     "ops.saccade.batch_norm",
                     x,

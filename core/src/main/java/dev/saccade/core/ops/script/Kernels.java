@@ -100,12 +100,8 @@ public final class Kernels {
         return NoGrad.isActive() && isFusedForModelsOnCpu(array);
     }
 
-    /** Like {@link #isFusedForInferenceOnCpu}, for operators that exist only for training. */
-    public static boolean isFusedForTrainingOnCpu(NDArray array) {
-        return !NoGrad.isActive() && isFusedForModelsOnCpu(array);
-    }
-
-    private static boolean isFusedForModelsOnCpu(NDArray array) {
+    /** Like {@link #isFusedForInferenceOnCpu}, for operators with gradients. */
+    public static boolean isFusedForModelsOnCpu(NDArray array) {
         return array.size() > 0
                 && !array.getDevice().isGpu()
                 && MODEL_TYPES.contains(array.getDataType())
