@@ -28,6 +28,7 @@ public final class ConfigGenerator {
     private static final int SHOWN_CLASSES = 6;
 
     private static final int EVALUATIONS = 6;
+    private static final int LOG_LINES = 80;
 
     /** Column at which comments start. */
     private static final int COMMENT_COLUMN = 48;
@@ -115,8 +116,8 @@ public final class ConfigGenerator {
                         name ->
                                 add(
                                         "# Pretrained weights make training faster and more"
-                                                + " accurate: ./saccade weights fetch %s, then"
-                                                + " repeat new.",
+                                                + " accurate: run ./saccade weights fetch %s, then"
+                                                + " new with --force.",
                                         name));
         start.initFrom().ifPresent(name -> add("init_from: %s\tdownloaded", name));
     }
@@ -338,7 +339,7 @@ public final class ConfigGenerator {
         }
         add(
                 "log_interval: %d\nevaluation:\n  every: %s",
-                Math.min(Math.max(plan.stepsPerEpoch() / 4, 1), 50), every);
+                Math.min(Math.max(plan.steps() / LOG_LINES, 1), 50), every);
         if (limits.isDense()) {
             add("  evaluators: [{type: coco, max_dets: [1, 10, %d]}]", limits.detections());
         }
