@@ -2,7 +2,6 @@ package dev.saccade.tune;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.core.Text;
-import dev.saccade.report.FactList;
 import dev.saccade.report.FactList.Fact;
 import dev.saccade.report.LineChart;
 import dev.saccade.report.Report;
@@ -43,8 +42,7 @@ record TuneReport(
                                 plan.rungs().describe(), config.data().root()),
                         headline(),
                         List.of(
-                                new Section(
-                                        "Conclusions", NONE, new FactList(numbered(conclusions))),
+                                new Section("Conclusions", NONE, numbered()),
                                 new Section("Finalists", finalistsLead(), finalistsTable()),
                                 new Section(
                                         "Trials",
@@ -77,10 +75,12 @@ record TuneReport(
                 .orElse(List.of());
     }
 
-    private static List<Fact> numbered(List<String> lines) {
-        return IntStream.range(0, lines.size())
-                .mapToObj(i -> new Fact(Integer.toString(i + 1), lines.get(i)))
-                .toList();
+    private TextTable numbered() {
+        return new TextTable(
+                List.of("", "Conclusion"),
+                IntStream.range(0, conclusions.size())
+                        .mapToObj(i -> List.of(Integer.toString(i + 1), conclusions.get(i)))
+                        .toList());
     }
 
     private String finalistsLead() {
@@ -122,13 +122,14 @@ record TuneReport(
     }
 
     private List<String> row(TunePlan.Trial trial) {
+        List<JobResult> own = resultsOf(trial);
+        int rungs = Math.min(own.size(), plan.rungs().count());
         List<String> row =
                 new ArrayList<>(
                         List.of(
                                 Integer.toString(trial.number()),
                                 trial.describe(),
-                                Long.toString(trial.lastSteps())));
-        List<JobResult> own = resultsOf(trial);
+                                rungs == 0 ? NONE : trial.steps().get(rungs - 1).toString()));
         for (int rung = 0; rung < plan.rungs().count(); rung++) {
             row.add(
                     rung < own.size()
