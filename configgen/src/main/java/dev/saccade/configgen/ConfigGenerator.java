@@ -117,7 +117,7 @@ public final class ConfigGenerator {
                                 add(
                                         "# Pretrained weights make training faster and more"
                                                 + " accurate: run ./saccade weights fetch %s, then"
-                                                + " new with --force.",
+                                                + " write this config again.",
                                         name));
         start.initFrom().ifPresent(name -> add("init_from: %s\tdownloaded", name));
     }
