@@ -33,7 +33,7 @@ import java.util.stream.Stream;
  * }</pre>
  *
  * <p>All state is in the folder. A search that is stopped or killed continues with the same result.
- * The checkpoints of a trial are deleted when it is no longer needed.
+ * Checkpoints of eliminated and evaluated trials are deleted.
  */
 public final class Tuner {
 
