@@ -285,7 +285,7 @@ public final class ConfigGenerator {
         } else {
             add(
                     """
-                      # For images without up and down, such as microscope or aerial images:
+                      # For images that may be upside down, such as microscope or aerial images:
                       # train_transforms: [{type: resize}, {type: random_flip}, {type: random_flip, \
                     direction: vertical}, {type: normalize}, {type: pad}]
                     """);

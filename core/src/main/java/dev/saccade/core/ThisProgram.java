@@ -15,7 +15,7 @@ public final class ThisProgram {
      * Returns a command with the Java, Java options and class path of this process, without debug
      * agents, whose ports are in use.
      *
-     * @param options Java options in addition to those of this process
+     * @param options additional Java options
      */
     public static List<String> command(
             Class<?> main, List<String> options, List<String> arguments) {

@@ -38,6 +38,7 @@ public record JobFolder(Path path) {
         return path.resolve("results").resolve(name + ".json");
     }
 
+    /** Returns the result of a job; empty if it has not ended. */
     public Optional<JobResult> result(String name) {
         Path file = resultFile(name);
         return Files.exists(file)
@@ -56,14 +57,18 @@ public record JobFolder(Path path) {
 
     /** Deletes the checkpoints of a run, if it exists; keeps its log and metrics. */
     void deleteCheckpoints(String name) {
-        Path checkpoints = new RunFolder(run(name)).checkpoints();
-        if (!Files.exists(checkpoints)) {
+        delete(new RunFolder(run(name)).checkpoints());
+    }
+
+    /** Deletes a folder, if it exists. */
+    static void delete(Path folder) {
+        if (!Files.exists(folder)) {
             return;
         }
         try {
-            MoreFiles.deleteRecursively(checkpoints, RecursiveDeleteOption.ALLOW_INSECURE);
+            MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
         } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be deleted: %s", checkpoints, e.getMessage());
+            throw SaccadeException.io(e, "%s: cannot be deleted: %s", folder, e.getMessage());
         }
     }
 

@@ -2,9 +2,6 @@ package dev.saccade.tune;
 
 import static com.google.common.base.Preconditions.checkState;
 
-import com.google.common.io.MoreFiles;
-import com.google.common.io.RecursiveDeleteOption;
-
 import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
@@ -106,7 +103,7 @@ public final class JobRun {
                         "data.val=null",
                         "schedule={type: constant}");
         Path run = folder.run(job.run());
-        delete(run);
+        JobFolder.delete(run);
         if (!isFinished(Training.of(shortRun), training -> training.start(run, timer(0)))) {
             return Optional.empty();
         }
@@ -131,7 +128,7 @@ public final class JobRun {
             RunFolder branch = new RunFolder(trained);
             Training decay = Training.of(whole.with("iterations=" + steps));
             if (!Files.exists(branch.config())) {
-                delete(trained);
+                JobFolder.delete(trained);
                 if (!trainTo(Training.of(whole), trunk, fork)) {
                     return Optional.empty();
                 }
@@ -153,7 +150,7 @@ public final class JobRun {
     private boolean trainTo(Training training, Path run, long steps) {
         RunFolder files = new RunFolder(run);
         if (!files.isSaved() || steps(files) > steps) {
-            delete(run);
+            JobFolder.delete(run);
         }
         boolean resume = files.isSaved();
         if (resume && steps(files) == steps) {
@@ -237,7 +234,7 @@ public final class JobRun {
             return Optional.empty();
         } finally {
             if (job.kind() == TrainJob.Kind.MEASURE) {
-                delete(run.path());
+                JobFolder.delete(run.path());
             }
         }
     }
@@ -245,16 +242,5 @@ public final class JobRun {
     private static double median(List<Double> values) {
         List<Double> sorted = values.stream().sorted().toList();
         return sorted.isEmpty() ? 0 : sorted.get(sorted.size() / 2);
-    }
-
-    private static void delete(Path run) {
-        if (!Files.exists(run)) {
-            return;
-        }
-        try {
-            MoreFiles.deleteRecursively(run, RecursiveDeleteOption.ALLOW_INSECURE);
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be deleted: %s", run, e.getMessage());
-        }
     }
 }

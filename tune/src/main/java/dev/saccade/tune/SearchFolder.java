@@ -58,8 +58,9 @@ final class SearchFolder {
         }
         List<String> old = before.lines().toList();
         List<String> current = now.lines().toList();
+        int last = Math.max(old.size(), current.size()) - 1;
         int line = 0;
-        while (line(old, line).equals(line(current, line))) {
+        while (line < last && line(old, line).equals(line(current, line))) {
             line++;
         }
         throw SaccadeException.user(

@@ -208,6 +208,12 @@ class TunerTest {
                         .contains(
                                 "was started with another config or other settings; got \"search\" : ["),
                 changed.getMessage());
+        Path settings = folder.resolve("search/settings.txt");
+        Files.writeString(settings, Files.readString(settings).replace(",\n", "\n"));
+        assertThrows(
+                SaccadeException.class,
+                () -> run("search", InProcess.uninterrupted(), true),
+                "lines that differ only in a comma");
         SaccadeException full =
                 assertThrows(
                         SaccadeException.class, () -> other.run(folder.resolve("search"), false));
