@@ -152,7 +152,7 @@ final class ExportCommand extends BaseCommand {
         Path checkpoint = run.checkpoint();
         Path folder = out.orElseGet(() -> Path.of("exports", run.exportName() + "-" + format));
         requireNew(folder);
-        int code = StopSignal.runDiscarding(() -> write(checkpoint, folder, computed));
+        int code = StopSignal.runHalting(() -> write(checkpoint, folder, computed));
         printMessage("%s: exported as %s", folder, format);
         return code;
     }

@@ -49,7 +49,7 @@ final class SuggestCommand extends BaseCommand {
     @Parameters(
             index = "1",
             paramLabel = "FOLDER",
-            description = "Select from the images directly in this folder.")
+            description = "Select from the images in this folder and its subfolders.")
     private Path images;
 
     @Option(
@@ -85,7 +85,7 @@ final class SuggestCommand extends BaseCommand {
         if (!Files.isDirectory(images)) {
             throw SaccadeException.user("%s: expected a folder of images", images);
         }
-        ImageInputs found = ImageInputs.find(List.of(images));
+        ImageInputs found = ImageInputs.findAll(images);
         found.requireAny();
         try (TrainedModel<?> model =
                         compute.applyTo(TrainedModel.load(checkpoint, compute.chooseDevice()));
@@ -105,33 +105,34 @@ final class SuggestCommand extends BaseCommand {
                                     folder,
                                     formats.isEmpty() ? List.of(TargetFormat.COCO) : formats));
             folder.finish();
-            return report(suggestions, candidates, found);
+            List<String> faults = new ArrayList<>(found.faults());
+            faults.addAll(candidates.faults());
+            return report(suggestions, candidates.images().size(), faults);
         }
     }
 
-    private static Candidates predict(
+    private Candidates predict(
             TrainedModel<?> model, List<Path> files, ScoreThresholds thresholds) {
         try (Progress progress = new Progress("predict", files.size(), " images")) {
-            return Candidates.of(model, files, thresholds, progress::step);
+            return Candidates.of(model, images, files, thresholds, progress::step);
         }
     }
 
     /** Prints the suggestions and errors; returns the exit code. */
-    private int report(List<Candidate> suggestions, Candidates candidates, ImageInputs found) {
+    private int report(List<Candidate> suggestions, int candidates, List<String> faults) {
         for (Candidate image : suggestions) {
             out().println(
                             Text.format(
                                     "%s  %.2f  %s",
                                     image.image().file(), image.uncertainty(), image.reason()));
         }
-        found.notes().forEach(note -> printMessage("note: %s", note));
         printMessage(
                 "%s of %s written to %s; open %s",
                 Count.of(suggestions.size(), "suggestion"),
-                Count.of(candidates.images().size(), "image"),
+                Count.of(candidates, "image"),
                 out,
                 out.resolve("index.html"));
-        candidates.faults().forEach(fault -> err().println("saccade: " + fault));
-        return candidates.faults().isEmpty() ? 0 : SaccadeException.Kind.USER.exitCode();
+        faults.forEach(fault -> err().println("saccade: " + fault));
+        return faults.isEmpty() ? 0 : SaccadeException.Kind.USER.exitCode();
     }
 }

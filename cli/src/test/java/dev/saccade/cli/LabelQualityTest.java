@@ -85,7 +85,7 @@ class LabelQualityTest {
                 saccade(
                         "suggest",
                         tiny.run(),
-                        tiny.scenes().resolve("images"),
+                        tiny.scenes(),
                         "--count",
                         3,
                         "--score",

@@ -14,25 +14,20 @@ public final class StopSignal {
     private StopSignal() {}
 
     /**
-     * Runs work that has nothing to save and returns its result. A signal ends the process at once,
-     * because libtorch can crash if the process exits while its threads compute.
+     * Runs work without a state to save, and returns its result. On a signal, deletes unfinished
+     * output folders and ends the process at once, because libtorch and ONNX Runtime can crash if
+     * the process exits while their threads compute.
      */
     public static <T> T runHalting(Supplier<T> work) {
-        return run(work, () -> Runtime.getRuntime().halt(INTERRUPTED));
-    }
-
-    /**
-     * Runs work and returns its result. On a signal, deletes unfinished output folders and lets the
-     * process end.
-     */
-    public static <T> T runDiscarding(Supplier<T> work) {
-        Thread hook = new Thread(OutputFolder::discardUnfinished, "stop-signal");
-        Runtime.getRuntime().addShutdownHook(hook);
-        try {
-            return work.get();
-        } finally {
-            remove(hook);
-        }
+        return run(
+                work,
+                () -> {
+                    try {
+                        OutputFolder.discardUnfinished();
+                    } finally {
+                        Runtime.getRuntime().halt(INTERRUPTED);
+                    }
+                });
     }
 
     /**

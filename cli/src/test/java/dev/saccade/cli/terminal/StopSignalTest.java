@@ -29,24 +29,14 @@ class StopSignalTest {
         StopSignal.run(() -> work(folder, asked), asked::countDown);
     }
 
-    /** Works until it is halted. */
+    /** Works in an output folder until it is halted. */
     public static final class Halting {
 
         private Halting() {}
 
         public static void main(String[] args) {
-            StopSignal.runHalting(() -> work(Path.of(args[0]), new CountDownLatch(1)));
-        }
-    }
-
-    /** Works in an output folder until the process ends. */
-    public static final class Discarding {
-
-        private Discarding() {}
-
-        public static void main(String[] args) {
             Path folder = Path.of(args[0]);
-            StopSignal.runDiscarding(
+            StopSignal.runHalting(
                     () -> {
                         try (OutputFolder out =
                                 OutputFolder.create(
@@ -83,14 +73,10 @@ class StopSignalTest {
     }
 
     @Test
-    void terminatedProcessHalts() throws IOException, InterruptedException {
+    void terminatedProcessHaltsAndDeletesUnfinishedFolders()
+            throws IOException, InterruptedException {
         assertEquals(130, terminate(Halting.class));
         assertFalse(Files.exists(folder.resolve("ended")));
-    }
-
-    @Test
-    void terminatedProcessDeletesUnfinishedFolders() throws IOException, InterruptedException {
-        assertEquals(143, terminate(Discarding.class));
         assertFalse(Files.exists(folder.resolve("out.unfinished")));
     }
 

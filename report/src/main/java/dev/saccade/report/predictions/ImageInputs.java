@@ -9,10 +9,17 @@ import dev.saccade.datasets.image.ImageSource;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitOption;
+import java.nio.file.FileVisitResult;
+import java.nio.file.FileVisitor;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -80,6 +87,50 @@ public record ImageInputs(
         return new ImageInputs(List.copyOf(images), List.copyOf(videos), faults, notes);
     }
 
+    /** Finds the images in a folder and its subfolders, except folders of predictions. */
+    public static ImageInputs findAll(Path folder) {
+        List<Path> images = new ArrayList<>();
+        List<String> faults = new ArrayList<>();
+        FileVisitor<Path> visitor =
+                new SimpleFileVisitor<>() {
+                    @Override
+                    public FileVisitResult preVisitDirectory(Path path, BasicFileAttributes attr) {
+                        return hasPredictions(path)
+                                ? FileVisitResult.SKIP_SUBTREE
+                                : FileVisitResult.CONTINUE;
+                    }
+
+                    @Override
+                    public FileVisitResult visitFile(Path path, BasicFileAttributes attributes) {
+                        if (isImage(path)) {
+                            images.add(path);
+                        }
+                        return FileVisitResult.CONTINUE;
+                    }
+
+                    @Override
+                    public FileVisitResult visitFileFailed(Path path, IOException e) {
+                        faults.add(cannotBeListed(path, e));
+                        return FileVisitResult.CONTINUE;
+                    }
+                };
+        try {
+            Files.walkFileTree(
+                    folder, EnumSet.of(FileVisitOption.FOLLOW_LINKS), Integer.MAX_VALUE, visitor);
+        } catch (IOException e) {
+            faults.add(cannotBeListed(folder, e));
+        }
+        if (images.isEmpty() && faults.isEmpty()) {
+            faults.add(noImages(folder, Set.of()));
+        }
+        Collections.sort(images);
+        return new ImageInputs(images, List.of(), faults, List.of());
+    }
+
+    private static String cannotBeListed(Path path, IOException e) {
+        return Printable.format("%s: cannot be listed: %s", path, e.getMessage());
+    }
+
     private static List<Path> images(Path folder, List<String> faults, List<String> notes) {
         try (Stream<Path> content = Files.list(folder)) {
             List<Path> images =
@@ -99,7 +150,7 @@ public record ImageInputs(
             }
             return images;
         } catch (IOException e) {
-            faults.add(Printable.format("%s: cannot be listed: %s", folder, e.getMessage()));
+            faults.add(cannotBeListed(folder, e));
             return List.of();
         }
     }

@@ -14,6 +14,7 @@ import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
 
+import java.io.File;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,13 +37,22 @@ public record Candidates(List<Candidate> images, List<String> faults) {
     /** An image or the reason why it is unusable. */
     private record Result(Optional<Candidate> candidate, String fault) {}
 
-    /** Predicts images, several at the same time; {@code thresholds} is for detectors. */
+    /**
+     * Predicts images below a folder, several at the same time; {@code thresholds} is for
+     * detectors.
+     */
     public static Candidates of(
-            TrainedModel<?> model, List<Path> files, ScoreThresholds thresholds, Runnable onImage) {
+            TrainedModel<?> model,
+            Path folder,
+            List<Path> files,
+            ScoreThresholds thresholds,
+            Runnable onImage) {
         List<Callable<Result>> tasks = new ArrayList<>();
         for (int i = 0; i < files.size(); i++) {
             int id = i + 1;
-            tasks.add(() -> usable(model, id, files.get(id - 1), thresholds));
+            Path file = files.get(i);
+            String name = folder.relativize(file).toString().replace(File.separatorChar, '/');
+            tasks.add(() -> usable(model, name, id, file, thresholds));
         }
         List<Candidate> images = new ArrayList<>();
         List<String> faults = new ArrayList<>();
@@ -59,14 +69,14 @@ public record Candidates(List<Candidate> images, List<String> faults) {
     }
 
     private static Result usable(
-            TrainedModel<?> model, int id, Path file, ScoreThresholds thresholds) {
+            TrainedModel<?> model, String name, int id, Path file, ScoreThresholds thresholds) {
         try {
             ImageFile image = ImageFile.read(id, file);
             return new Result(
                     Optional.of(
                             model.match(
-                                    detector -> detected(detector, image, thresholds),
-                                    segmenter -> segmented(segmenter, image))),
+                                    detector -> detected(detector, name, image, thresholds),
+                                    segmenter -> segmented(segmenter, name, image))),
                     "");
         } catch (SaccadeException e) {
             if (e.kind() != SaccadeException.Kind.USER) {
@@ -77,12 +87,13 @@ public record Candidates(List<Candidate> images, List<String> faults) {
     }
 
     private static Candidate detected(
-            Detector detector, ImageFile image, ScoreThresholds thresholds) {
+            Detector detector, String name, ImageFile image, ScoreThresholds thresholds) {
         ImageSource source = ImageSource.of(image.file());
         Instances objects = detector.predict(source);
         Instances flipped = Uncertainty.predictFlipped(detector, source);
         Uncertainty uncertainty = Uncertainty.of(objects, flipped, detector.classes(), thresholds);
         return new Candidate(
+                name,
                 image,
                 uncertainty.value(),
                 uncertainty.reason(),
@@ -90,10 +101,11 @@ public record Candidates(List<Candidate> images, List<String> faults) {
                 Optional.of(objects));
     }
 
-    private static Candidate segmented(Segmenter segmenter, ImageFile image) {
+    private static Candidate segmented(Segmenter segmenter, String name, ImageFile image) {
         ImageSource source = ImageSource.of(image.file());
         double entropy = segmenter.meanEntropy(source);
         return new Candidate(
+                name,
                 image,
                 entropy,
                 Text.format("mean entropy %.3f", entropy),

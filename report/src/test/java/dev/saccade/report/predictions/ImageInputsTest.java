@@ -26,4 +26,19 @@ class ImageInputsTest {
                         .map(file -> file.getFileName().toString())
                         .toList());
     }
+
+    @Test
+    void findsImagesInSubfoldersOnRequest() throws IOException {
+        for (String name : List.of("b.jpg", "line 1/a.jpg", "line 1/night/a.jpg", "old/c.jpg")) {
+            Files.createDirectories(folder.resolve(name).getParent());
+            Files.createFile(folder.resolve(name));
+        }
+        Files.createFile(folder.resolve("old/predictions.json"));
+        Files.createSymbolicLink(folder.resolve("line 1/loop"), folder);
+        ImageInputs found = ImageInputs.findAll(folder);
+        assertEquals(
+                List.of("b.jpg", "line 1/a.jpg", "line 1/night/a.jpg"),
+                found.images().stream().map(f -> folder.relativize(f).toString()).toList());
+        assertEquals(1, found.faults().size());
+    }
 }

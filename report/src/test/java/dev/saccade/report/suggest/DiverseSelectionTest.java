@@ -40,6 +40,7 @@ class DiverseSelectionTest {
 
     private static Candidate image(String name, double uncertainty, double... embedding) {
         return new Candidate(
+                name,
                 new ImageFile(1, Path.of(name), new Size(8, 8)),
                 uncertainty,
                 "",
