@@ -285,9 +285,14 @@ public final class ConfigGenerator {
         } else {
             add(
                     """
-                      # For images that may be upside down, such as microscope or aerial images:
-                      # train_transforms: [{type: resize}, {type: random_flip}, {type: random_flip, \
-                    direction: vertical}, {type: normalize}, {type: pad}]
+                      train_transforms:
+                        - {type: resize, ratio_range: [0.7, 1.4]}
+                        - {type: random_crop, mode: image_size}
+                        - {type: random_flip, probability: 0.5}
+                        # For images that may be upside down, such as microscope or aerial images:
+                        # - {type: random_flip, probability: 0.5, direction: vertical}
+                        - {type: normalize}
+                        - {type: pad}
                     """);
         }
         add(
@@ -340,6 +345,9 @@ public final class ConfigGenerator {
         add(
                 "log_interval: %d\nevaluation:\n  every: %s",
                 Math.min(Math.max(plan.steps() / LOG_LINES, 1), 50), every);
+        if (contents.targets().hasMasks()) {
+            add("  monitor: mask_AP");
+        }
         if (limits.isDense()) {
             add("  evaluators: [{type: coco, max_dets: [1, 10, %d]}]", limits.detections());
         }

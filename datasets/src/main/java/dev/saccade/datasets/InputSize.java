@@ -9,7 +9,7 @@ import java.util.Optional;
  * Default image size of all transforms that do not set one.
  *
  * @param imageSize two edges in pixels, such as {@code [640, 480]}, for {@code resize} without
- *     {@code scales}
+ *     {@code scales} and {@code random_crop} with {@code mode: image_size}
  * @param cropSize height and width in pixels, for {@code random_crop} and {@code pad} without
  *     {@code size}
  */

@@ -14,6 +14,7 @@ import org.opencv.core.Mat;
 import org.opencv.core.Rect;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
@@ -26,7 +27,8 @@ import java.util.SplittableRandom;
  *
  * @param mode meaning of {@code size}
  * @param size two numbers, in pixels or fractions of the image, depending on the mode; larger crops
- *     are limited to the image. If empty, the data's {@code crop_size}
+ *     are limited to the image. If empty, the data's {@code crop_size}, or {@code image_size} with
+ *     that mode
  * @param catMaxRatio if below 1, samples again, at most 10 times, while one class covers at least
  *     this fraction of the pixels with a class, or all pixels are ignored
  * @param recomputeBbox whether boxes of objects with masks become the tightest around the cropped
@@ -53,7 +55,9 @@ public record RandomCrop(
         /** Height and width as fractions of the image, in (0, 1]. */
         RELATIVE(true),
         /** Minimum fractions of height and width, sampled up to 1. */
-        RELATIVE_RANGE(true);
+        RELATIVE_RANGE(true),
+        /** Two edges in pixels, the longer one along the longer edge of the image. */
+        IMAGE_SIZE(false);
 
         private final boolean isFraction;
 
@@ -82,11 +86,11 @@ public record RandomCrop(
 
     @Override
     public RandomCrop withDefaultSize(InputSize input) {
+        Optional<List<Integer>> inherited =
+                mode == Mode.IMAGE_SIZE ? input.imageSize() : input.cropSize();
         List<Double> own =
                 size.isEmpty() && !mode.isFraction
-                        ? input.cropSize().orElse(List.of()).stream()
-                                .map(Integer::doubleValue)
-                                .toList()
+                        ? inherited.orElse(List.of()).stream().map(Integer::doubleValue).toList()
                         : size;
         RandomCrop sized = new RandomCrop(mode, own, catMaxRatio, recomputeBbox, allowNegativeCrop);
         sized.requireSize();
@@ -96,11 +100,14 @@ public record RandomCrop(
     private void requireSize() {
         if (size.isEmpty()) {
             throw SaccadeException.user(
-                    mode.isFraction
-                            ? "random_crop: size is missing; set fractions of the image height and"
-                                    + " width, such as [0.5, 0.5]"
-                            : "random_crop: size is missing; set it or data.crop_size in pixels,"
-                                    + " such as [512, 512]");
+                    "random_crop: size is missing; set %s",
+                    switch (mode) {
+                        case RELATIVE, RELATIVE_RANGE ->
+                                "fractions of the image height and width, such as [0.5, 0.5]";
+                        case IMAGE_SIZE -> "data.image_size in pixels, such as [640, 480]";
+                        case ABSOLUTE, ABSOLUTE_RANGE ->
+                                "it or data.crop_size in pixels, such as [512, 512]";
+                    });
         }
     }
 
@@ -130,7 +137,7 @@ public record RandomCrop(
         Size whole = image.size();
         Size part =
                 switch (mode) {
-                    case ABSOLUTE, RELATIVE -> sample(whole, new SplittableRandom(0));
+                    case ABSOLUTE, RELATIVE, IMAGE_SIZE -> sample(whole, new SplittableRandom(0));
                     case ABSOLUTE_RANGE ->
                             new Size(edge(whole.height(), 1), edge(whole.width(), 1));
                     case RELATIVE_RANGE -> whole;
@@ -155,6 +162,12 @@ public record RandomCrop(
                     new Size(
                             scaledEdge(image.height(), 0, random.nextDouble()),
                             scaledEdge(image.width(), 1, random.nextDouble()));
+            case IMAGE_SIZE -> {
+                boolean isFirstLonger = size.get(0) >= size.get(1);
+                int heightAxis = isFirstLonger == (image.height() >= image.width()) ? 0 : 1;
+                yield new Size(
+                        edge(image.height(), heightAxis), edge(image.width(), 1 - heightAxis));
+            }
         };
     }
 

@@ -228,6 +228,21 @@ class TransformsTest {
         assertArrayEquals(whole.get(20 + 3, 30 + 7), sample.image().get(3, 7));
     }
 
+    @Test
+    void cropsTheImageSizeInTheOrientationOfTheImage() {
+        RandomCrop unsized = Configs.of(RandomCrop.class, "mode=image_size");
+        InputSize landscape = new InputSize(Optional.of(List.of(80, 40)), Optional.empty());
+        InputSize portrait = new InputSize(Optional.of(List.of(40, 80)), Optional.empty());
+        for (InputSize input : List.of(landscape, portrait)) {
+            RandomCrop crop = unsized.withDefaultSize(input);
+            for (Size image : List.of(new Size(60, 200), new Size(200, 60))) {
+                Size expected =
+                        image.height() > image.width() ? new Size(80, 40) : new Size(40, 80);
+                assertEquals(expected, crop.scale(new ImageScale(image, 1)).size());
+            }
+        }
+    }
+
     @Property(tries = 100)
     void cropStaysInsideTheImageAndAllBoxesInsideTheCrop(
             @ForAll long seed, @ForAll RandomCrop.Mode mode) {
