@@ -13,6 +13,7 @@ import dev.saccade.train.config.InitialWeights;
 import dev.saccade.train.config.RunConfig;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -224,82 +225,102 @@ final class DefaultDimensions {
                 .toList();
     }
 
-    /** Returns levels of augmentation that keep the geometry of the config. */
     private List<Choice> augmentations() {
         TargetKind targets = base.model().head().targets();
-        boolean hasObjects = targets != TargetKind.LABEL_MAPS;
+        boolean isPixels = targets == TargetKind.LABEL_MAPS;
         String color =
-                hasObjects
-                        ? "{type: photometric_distortion}"
-                        : "{type: photometric_distortion, variant: segmentation}";
+                isPixels
+                        ? "{type: photometric_distortion, variant: segmentation}"
+                        : "{type: photometric_distortion}";
         List<Choice> levels = new ArrayList<>();
-        levels.add(level("flip", List.of(), false, List.of()));
-        levels.add(level("flip both ways", List.of(), false, List.of(VERTICAL_FLIP)));
-        levels.add(level("color and scale", List.of(), true, List.of(color)));
-        levels.add(
-                level(
-                        "flip both ways, color and scale",
-                        List.of(),
-                        true,
-                        List.of(VERTICAL_FLIP, color)));
-        if (targets.hasMasks()) {
-            levels.add(level("copy-paste", List.of(), true, List.of("{type: copy_paste}", color)));
-        } else if (hasObjects) {
-            base.data()
-                    .size()
-                    .imageSize()
-                    .ifPresent(size -> levels.add(level("mosaic", mosaic(size), false, List.of())));
+        levels.add(level("random scale", true));
+        levels.add(level("random scale, flip both ways", true, VERTICAL_FLIP));
+        levels.add(level("random scale, color", true, color));
+        if (isPixels) {
+            levels.add(level("random scale, flip both ways, color", true, VERTICAL_FLIP, color));
+        } else {
+            levels.add(level("fixed scale", false));
+            levels.add(
+                    targets.hasMasks()
+                            ? level("random scale, copy-paste", true, "{type: copy_paste}")
+                            : mosaic());
         }
         return levels;
     }
 
-    /** Returns the transforms of a mosaic of four images that is cropped to the image size. */
-    private static List<String> mosaic(List<Integer> size) {
-        return List.of(
-                Text.format("{type: mosaic, img_scale: [%d, %d]}", size.get(0), size.get(1)),
-                Text.format(
-                        "{type: random_affine, scaling_ratio_range: [0.5, 1.5], border: [%d, %d]}",
-                        -size.get(0) / 2, -size.get(1) / 2));
+    /** Returns a mosaic of four images that is cropped to the image size, without other scaling. */
+    private Choice mosaic() {
+        List<Integer> size = base.data().size().imageSize().orElse(List.of(640, 640));
+        List<String> transforms =
+                new ArrayList<>(
+                        List.of(
+                                Text.format(
+                                        "{type: mosaic, img_scale: [%d, %d]}",
+                                        size.get(0), size.get(1)),
+                                Text.format(
+                                        "{type: random_affine, scaling_ratio_range: [0.5, 1.5],"
+                                                + " border: [%d, %d]}",
+                                        -size.get(0) / 2, -size.get(1) / 2)));
+        transforms.addAll(geometry(false));
+        return augmentation("mosaic", transforms);
     }
 
     /**
-     * Returns the transforms of a level.
+     * Returns a level of augmentation.
      *
-     * @param first transforms before the config's resizing and crops
-     * @param jitter whether to resize to random scales
+     * @param isRandomScale whether images have random scales: those of the config, or default ones
      * @param added transforms after the horizontal flip
      */
-    private Choice level(String label, List<String> first, boolean jitter, List<String> added) {
-        List<String> before = new ArrayList<>(first);
-        List<String> after = new ArrayList<>();
-        for (Transform transform : base.data().trainTransforms()) {
-            ConfigNode.Mapping config = Configs.unbindChanges((Record) transform);
-            switch (transform.type()) {
-                case "resize" -> before.add(resize((Record) transform, config, jitter));
-                case "random_crop" -> before.add(ConfigWriter.valuesAsJson(config));
-                default -> {
-                    if (transform.mustBeLast()) {
-                        after.add(ConfigWriter.valuesAsJson(config));
-                    }
-                }
-            }
-        }
-        String all =
-                Stream.of(before, List.of("{type: random_flip}"), added, after)
-                        .flatMap(List::stream)
-                        .map(String::strip)
-                        .collect(Collectors.joining(", ", "[", "]"));
-        return Choice.of(label, Text.format("%s=%s", KEYS.get("augmentation"), all));
+    private Choice level(String label, boolean isRandomScale, String... added) {
+        List<String> transforms = new ArrayList<>(geometry(isRandomScale));
+        Collections.addAll(transforms, added);
+        return augmentation(label, transforms);
     }
 
-    private static String resize(Record resize, ConfigNode.Mapping config, boolean jitter) {
+    /** Returns resizing, crops and the horizontal flip. */
+    private List<String> geometry(boolean isRandomScale) {
+        List<String> transforms = new ArrayList<>();
+        boolean isCropped = false;
+        for (Transform transform : base.data().trainTransforms()) {
+            ConfigNode.Mapping config = Configs.unbindChanges((Record) transform);
+            if (transform.type().equals("resize")) {
+                transforms.add(resize((Record) transform, config, isRandomScale));
+            } else if (transform.type().equals("random_crop") && isRandomScale) {
+                transforms.add(ConfigWriter.valuesAsJson(config));
+                isCropped = true;
+            }
+        }
+        if (isRandomScale && !isCropped && base.data().size().imageSize().isPresent()) {
+            transforms.add("{type: random_crop, mode: image_size}");
+        }
+        transforms.add("{type: random_flip}");
+        return transforms;
+    }
+
+    private static String resize(Record resize, ConfigNode.Mapping config, boolean isRandomScale) {
         boolean isFixed =
                 Configs.unbind(resize).scalars().keySet().stream()
                         .noneMatch(key -> key.startsWith("ratio_range["));
+        if (isFixed != isRandomScale) {
+            return ConfigWriter.valuesAsJson(config);
+        }
+        String range = isRandomScale ? "[0.7, 1.4]" : "[]";
         return ConfigWriter.valuesAsJson(
-                jitter && isFixed
-                        ? Configs.withOverrides(
-                                config, List.of("ratio_range=[0.8, 1.25]"), resize.getClass())
-                        : config);
+                Configs.withOverrides(config, List.of("ratio_range=" + range), resize.getClass()));
+    }
+
+    /** Returns transforms with the config's last ones, such as {@code normalize}. */
+    private Choice augmentation(String label, List<String> transforms) {
+        List<String> all = new ArrayList<>(transforms);
+        for (Transform transform : base.data().trainTransforms()) {
+            if (transform.mustBeLast()) {
+                all.add(ConfigWriter.valuesAsJson(Configs.unbindChanges((Record) transform)));
+            }
+        }
+        return Choice.of(
+                label,
+                all.stream()
+                        .map(String::strip)
+                        .collect(Collectors.joining(", ", KEYS.get("augmentation") + "=[", "]")));
     }
 }
