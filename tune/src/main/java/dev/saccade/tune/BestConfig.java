@@ -13,7 +13,11 @@ final class BestConfig {
 
     /** Returns a config that can be trained, with the origin of each value in a comment. */
     static String text(
-            ConfigNode.Mapping config, Finalist best, List<Finalist> finalists, String metric) {
+            ConfigNode.Mapping config,
+            Finalist best,
+            List<Finalist> finalists,
+            String metric,
+            long stepsOfBase) {
         String held =
                 Text.format(
                         "# %s on held-out images of data.train: %s",
@@ -28,12 +32,17 @@ final class BestConfig {
                                                         + Finalist.textOfGain(each)
                                                         + "\n")
                                 .orElse("");
+        String length =
+                Conclusions.length(best.trial().lastSteps(), stepsOfBase)
+                        .map(sentence -> "# " + sentence + "\n")
+                        .orElse("");
         return Text.format(
                         "# Selected by ./saccade tune: trial %d (%s).\n",
                         best.trial().number(), best.trial().describe())
                 + held
                 + "\n"
                 + gain
+                + length
                 + "# Comments show the origin of each value; \"tuned\" marks values found by the search.\n"
                 + ConfigWriter.yamlWithOrigins(config);
     }

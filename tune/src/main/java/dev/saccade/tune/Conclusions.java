@@ -39,12 +39,30 @@ final class Conclusions {
             if (!finalist.isBase() && gain.isPresent()) {
                 lines.add(
                         Text.format(
-                                "Trial %d differs from the base config by %s, %s.",
+                                "Trial %d is %s the base config: %s.",
                                 finalist.trial().number(),
-                                Finalist.textOfGain(gain.get()),
-                                gain.get().isSignificant() ? "significant" : "not significant"));
+                                comparison(gain.get()),
+                                Finalist.textOfGain(gain.get())));
             }
         }
         return lines;
+    }
+
+    private static String comparison(Interval gain) {
+        return gain.isSignificant()
+                ? gain.value() > 0 ? "significantly better than" : "significantly worse than"
+                : "not significantly different from";
+    }
+
+    /** Returns a sentence if the selected config trains for fewer steps than the original one. */
+    static Optional<String> length(long steps, long stepsOfBase) {
+        return steps < stepsOfBase
+                ? Optional.of(
+                        Text.format(
+                                "All trials, also the base config, were shortened to the budget:"
+                                        + " best.yaml trains %d steps, the original config %d. To"
+                                        + " train longer, raise iterations in best.yaml.",
+                                steps, stepsOfBase))
+                : Optional.empty();
     }
 }

@@ -114,7 +114,7 @@ public final class JobRun {
 
     private Optional<JobResult> train(long start) {
         RunConfig config = job.runConfig();
-        RunConfig whole = config.with("data.val=null");
+        RunConfig whole = job.kind() == TrainJob.Kind.LAST ? config : config.with("data.val=null");
         Path trunk = folder.run(job.run());
         Path trained = trunk;
         if (job.branch().isEmpty()) {

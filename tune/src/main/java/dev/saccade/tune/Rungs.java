@@ -1,5 +1,6 @@
 package dev.saccade.tune;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 
@@ -136,17 +137,21 @@ record Rungs(List<Integer> sizes, int folds, boolean allFolds, boolean finalRuns
     /** Returns a sentence about the search. */
     String describe() {
         return Text.format(
-                "%d trials in %d rungs (%s)",
-                sizes.get(0),
-                count(),
+                "%s in %s (%s)",
+                Count.of(sizes.get(0), "trial"),
+                Count.of(count(), "rung"),
                 String.join(" > ", sizes.stream().map(String::valueOf).toList()));
     }
 
     /** Rejects a budget that does not suffice for some steps of the base config. */
-    static SaccadeException tooSmall(TuneBudget budget, double required) {
+    SaccadeException tooSmall(TuneBudget budget, double required) {
         return SaccadeException.user(
-                        "budget: got %s, expected at least about %s for this config",
-                        budget.describe(budget.amount()), budget.describe(required))
-                .withSettings("budget");
+                        "budget: got %s, expected at least about %s for %d trials on %d folds;"
+                                + " set a larger budget, or search fewer trials, folds or settings",
+                        budget.describe(budget.amount()),
+                        budget.describe(required),
+                        sizes.get(0),
+                        folds)
+                .withSettings("budget", "trials", "folds", "fix");
     }
 }

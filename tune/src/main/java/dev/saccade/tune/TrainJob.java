@@ -14,13 +14,15 @@ import java.util.Optional;
  * @param config YAML of the run; {@code data.val} are the held-out images
  * @param branch number of steps after which the learning rate reaches 0 in a branch of the run;
  *     empty to train the run to its end
- * @param kind whether to train and evaluate, or only to measure the speed
+ * @param kind whether to train and evaluate, and how, or only to measure the speed
  */
 public record TrainJob(String name, String run, String config, Optional<Long> branch, Kind kind) {
 
     /** Work of a job. */
     public enum Kind {
         TRAIN,
+        /** Like {@link #TRAIN}, but the run evaluates itself as well, so that it has metrics. */
+        LAST,
         MEASURE
     }
 
@@ -34,6 +36,14 @@ public record TrainJob(String name, String run, String config, Optional<Long> br
         boolean isEnd = config.iterations().filter(all -> all == steps).isPresent();
         Optional<Long> branch = isEnd ? Optional.empty() : Optional.of(steps);
         return new TrainJob(name, run, yaml(config), branch, Kind.TRAIN);
+    }
+
+    /** Creates a job whose run is a result of the search. */
+    static TrainJob last(String name, RunConfig config) {
+        RunConfig evaluated =
+                config.with(
+                        "evaluation.every={iterations: " + config.iterations().orElseThrow() + "}");
+        return new TrainJob(name, name, yaml(evaluated), Optional.empty(), Kind.LAST);
     }
 
     static TrainJob measure(String name, RunConfig config) {

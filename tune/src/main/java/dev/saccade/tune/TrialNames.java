@@ -16,11 +16,12 @@ final class TrialNames {
         return of("trial_", trial);
     }
 
+    /** Returns the job of a rung; numbers in names start from 1. */
     static String rung(int trial, int rung) {
-        return run(trial) + "_rung_" + rung;
+        return run(trial) + "_rung_" + (rung + 1);
     }
 
     static String fold(int trial, int fold) {
-        return run(trial) + "_fold_" + fold;
+        return run(trial) + "_fold_" + (fold + 1);
     }
 }

@@ -60,7 +60,7 @@ final class TunePlanner {
     private TunePlan planSteps() {
         Rungs rungs = rungs(baseSteps(), 0, 1, settings.budget().amount());
         double length = rungs.length(settings.budget().amount(), 0, 1);
-        requireSteps(rungs, length, 1, 0, 1, 0);
+        requireBudget(rungs, settings.budget().amount(), 1, 0, 1);
         return plan(rungs, length, Map.of());
     }
 
@@ -82,6 +82,14 @@ final class TunePlanner {
         for (int trial = 0; trial < rungs.sizes().get(0); trial++) {
             measuredTrials.putIfAbsent(speedValues(trial), trial);
         }
+        double measuring =
+                measured.seconds() * Math.ceil((double) measuredTrials.size() / jobs.parallel());
+        requireBudget(
+                rungs,
+                remaining() - measuring,
+                measured.secondsPerStep(),
+                cost(measured),
+                jobs.parallel());
         Optional<List<JobResult>> all =
                 jobs.run(
                         measuredTrials.values().stream()
@@ -126,10 +134,9 @@ final class TunePlanner {
                         .mapToDouble(this::cost)
                         .average()
                         .orElseThrow();
-        double used = settings.budget().amount() - remaining();
-        double length = rungs.length(remaining(), cost, jobs.parallel());
-        requireSteps(rungs, length, ofBase.secondsPerStep(), cost, jobs.parallel(), used);
-        return plan(rungs, length, byTrial);
+        double left = remaining();
+        requireBudget(rungs, left, ofBase.secondsPerStep(), cost, jobs.parallel());
+        return plan(rungs, rungs.length(left, cost, jobs.parallel()), byTrial);
     }
 
     private double remaining() {
@@ -160,11 +167,13 @@ final class TunePlanner {
                                         finalRuns));
     }
 
-    private void requireSteps(
-            Rungs rungs, double length, double perStep, double cost, int parallel, double used) {
+    /** Rejects a search if {@code left} of the budget does not suffice for some steps. */
+    private void requireBudget(
+            Rungs rungs, double left, double perStep, double cost, int parallel) {
         double least = MIN_STEPS * perStep / rungs.fraction(0);
-        if (length < least) {
-            throw Rungs.tooSmall(
+        double used = settings.budget().amount() - left;
+        if (rungs.length(left, cost, parallel) < least) {
+            throw rungs.tooSmall(
                     settings.budget(), used + 1.05 * rungs.total(least, cost, parallel));
         }
     }

@@ -77,7 +77,7 @@ record TuneReport(
 
     private TextTable numbered() {
         return new TextTable(
-                List.of("", "Conclusion"),
+                List.of("No.", "Conclusion"),
                 IntStream.range(0, conclusions.size())
                         .mapToObj(i -> List.of(Integer.toString(i + 1), conclusions.get(i)))
                         .toList());
@@ -112,7 +112,7 @@ record TuneReport(
     private TextTable trialsTable() {
         List<String> heads = new ArrayList<>(List.of("Trial", "Changes", "Steps"));
         IntStream.rangeClosed(1, plan.rungs().count()).forEach(rung -> heads.add("Rung " + rung));
-        heads.add("Seconds");
+        heads.add("Seconds, all folds");
         heads.add("Failure");
         return new TextTable(heads, plan.trials().stream().map(this::row).toList());
     }
@@ -161,7 +161,7 @@ record TuneReport(
                 config.monitor(),
                 "training time",
                 plan.trials().stream()
-                        .filter(trial -> resultsOf(trial).size() > 1)
+                        .filter(trial -> plan.rungs().count() > 1 && resultsOf(trial).size() > 1)
                         .map(this::series)
                         .toList());
     }

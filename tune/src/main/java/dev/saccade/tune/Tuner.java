@@ -78,7 +78,13 @@ public final class Tuner {
         Jobs jobs = new Jobs(files, runner, config.monitor(), progress);
         Path planFile = folder.resolve("plan.json");
         if (!Files.exists(planFile)) {
-            Optional<TunePlan> created = new TunePlanner(config, settings, jobs, progress).plan();
+            Optional<TunePlan> created;
+            try {
+                created = new TunePlanner(config, settings, jobs, progress).plan();
+            } catch (SaccadeException e) {
+                JobFolder.delete(folder);
+                throw e;
+            }
             if (created.isEmpty()) {
                 return Optional.empty();
             }
@@ -186,9 +192,15 @@ public final class Tuner {
             Path yaml = folder.resolve("best.yaml");
             AtomicFile.write(
                     yaml,
-                    BestConfig.text(tuned(best.trial()), best, finalists.get(), config.monitor()));
+                    BestConfig.text(
+                            tuned(best.trial()),
+                            best,
+                            finalists.get(),
+                            config.monitor(),
+                            stepsOfBase()));
             List<String> conclusions = new ArrayList<>();
             conclusions.addAll(Conclusions.of(finalists.get(), best, config.monitor(), allFolds()));
+            Conclusions.length(best.trial().lastSteps(), stepsOfBase()).ifPresent(conclusions::add);
             if (!plan.rungs().finalRuns()) {
                 conclusions.add(
                         config.data().val().isEmpty()
@@ -200,6 +212,13 @@ public final class Tuner {
             }
             Path report = write(finalists.get(), Optional.of(best), conclusions);
             return Optional.of(new TuneResult(best.trial().number(), yaml, report, conclusions));
+        }
+
+        /** Returns the number of steps of the original config on all of {@code data.train}. */
+        private long stepsOfBase() {
+            int images = FoldConfigs.images(config).open(config.data().root()).size();
+            int batch = config.data().batchSize();
+            return config.length((images + batch - 1) / batch, 1).iterations();
         }
 
         private int allFolds() {
@@ -266,10 +285,10 @@ public final class Tuner {
         /** Trains on all images and compares on {@code data.val}; returns false if stopped. */
         private boolean compareOnVal(Finalist best, List<String> conclusions) {
             List<TrainJob> runs = new ArrayList<>();
-            runs.add(TrainJob.of(FINAL_BEST, FoldConfigs.forJob(config(best.trial()))));
+            runs.add(TrainJob.last(FINAL_BEST, FoldConfigs.forJob(config(best.trial()))));
             TunePlan.Trial baseTrial = plan.trials().get(0);
             if (!best.isBase()) {
-                runs.add(TrainJob.of(FINAL_BASE, FoldConfigs.forJob(config(baseTrial))));
+                runs.add(TrainJob.last(FINAL_BASE, FoldConfigs.forJob(config(baseTrial))));
             }
             Optional<List<JobResult>> done = jobs.run(runs);
             if (done.isEmpty()) {

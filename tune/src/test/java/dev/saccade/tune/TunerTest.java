@@ -126,7 +126,7 @@ class TunerTest {
         assertTrue(stops > 3, stops + " runs");
         assertEquals(trials("whole"), trials("parts"));
         for (String job :
-                List.of("trial_001_rung_0", "trial_000_rung_1", "trial_000_fold_1", "final_best")) {
+                List.of("trial_001_rung_1", "trial_000_rung_2", "trial_000_fold_2", "final_best")) {
             Path predictions = Path.of("results", job + ".bbox.json");
             assertEquals(
                     -1,
@@ -146,8 +146,8 @@ class TunerTest {
                 Files.readString(folder.resolve("parts/best.yaml")));
 
         // A rung whose result is lost is trained again from the beginning.
-        Files.delete(folder.resolve("parts/results/trial_001_rung_0.json"));
-        deleteRun(folder.resolve("parts/runs/trial_001_rung_0"));
+        Files.delete(folder.resolve("parts/results/trial_001_rung_1.json"));
+        deleteRun(folder.resolve("parts/runs/trial_001_rung_1"));
         run("parts", InProcess.uninterrupted(), true);
         assertEquals(trials("whole"), trials("parts"));
     }
@@ -167,7 +167,8 @@ class TunerTest {
         assertEquals("trapezoid", best.schedule().type());
         assertEquals(Optional.of(31L), best.iterations());
         Path run = folder.resolve("again");
-        assertEquals(Outcome.FINISHED, Training.of(best.with("data.val=null")).start(run));
+        RunConfig evaluatedOnce = best.with("evaluation.every={iterations: 31}");
+        assertEquals(Outcome.FINISHED, Training.of(evaluatedOnce).start(run));
         assertArrayEquals(last(folder.resolve("search/runs/final_best")), last(run));
         assertTrue(Files.readString(result.config()).contains("  # tuned"));
         assertTrue(
