@@ -24,22 +24,33 @@ import time
 
 HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.dirname(os.path.abspath(__file__))
+SACCADE = os.environ.get("SACCADE", f"{HOME}/saccade")
 
 
 def saccade(args, epochs, work):
-    command = os.environ.get("SACCADE", f"{HOME}/saccade")
-    config = args.config or f"{work}/new.yaml"
-    if not args.config:
-        execute([command, "new", args.data, "--out", config], args, work)
+    config = args.config or new_config(args, work)
     every = "{epochs: %d}" % epochs
     options = ["--data", args.data, "--epochs", str(epochs), "--out", f"{work}/run",
                "--set", f"seed={args.seed}", "--set", f"evaluation.every={every}", "--set", f"checkpoint.every={every}"]
     options += [part for setting in args.set for part in ("--set", setting)]
     if args.weights:
         options += ["--init-from", args.weights]
-    execute([command, "train", config, *options], args, work)
-    execute([command, "eval", f"{work}/run", "--results", f"{work}/found"], args, work)
+    execute([SACCADE, "train", config, *options], args, work)
+    execute([SACCADE, "eval", f"{work}/run", "--results", f"{work}/found"], args, work)
     return load(f"{work}/found.bbox.json")
+
+
+def new_config(args, work):
+    execute([SACCADE, "new", args.data, "--out", f"{work}/new.yaml"], args, work)
+    return f"{work}/new.yaml"
+
+
+def image_size(args):
+    """Returns the image size of a side, such as 384x288; the time of a step depends on it."""
+    if not args.side.startswith("saccade"):
+        return str(args.image_size)
+    with tempfile.TemporaryDirectory() as work, open(args.config or new_config(args, work), encoding="utf-8") as file:
+        return "x".join(re.search(r"image_size: \[(\d+), (\d+)\]", file.read()).groups())
 
 
 def ultralytics(args, epochs, work, model):
@@ -102,7 +113,7 @@ def main():
     args.data = os.path.abspath(args.data)
     args.config = args.config and os.path.abspath(args.config)
     name = re.match(r"[^\d-]*", os.path.basename(os.path.normpath(args.data))).group()
-    key = f"{args.side} {name}"
+    key = f"{args.side} {name} {image_size(args)}"
     images = len(load(f"{args.data}/annotations_train.json")["images"])
     costs = load(args.costs) if os.path.exists(args.costs) else {}
     if args.action == "calibrate":

@@ -21,6 +21,7 @@ def main():
     parser.add_argument("results")
     parser.add_argument("--chart", help="write a chart to this PNG or SVG file")
     parser.add_argument("--chart-set", default="bccd", help="data set whose subsets are in the chart")
+    parser.add_argument("--chart-minutes", type=float, default=5, help="training time of the runs in the chart")
     args = parser.parse_args()
     groups = {}
     with open(args.results, encoding="utf-8") as file:
@@ -38,7 +39,7 @@ def main():
                   f"{len(runs)} | {runs[0]['epochs']} | {statistics.mean(r['seconds'] for r in runs):.0f} | "
                   f"{max(r['memory_mib'] for r in runs) / 1024:.1f} GiB |")
     if args.chart:
-        draw(groups, args.chart_set, args.chart)
+        draw(groups, args.chart_set, args.chart_minutes, args.chart)
 
 
 def family(name):
@@ -60,20 +61,20 @@ def mean(runs, key):
     return f"{statistics.mean(values):.3f}{deviation}"
 
 
-def draw(groups, dataset, path):
+def draw(groups, dataset, minutes, path):
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
     points = {}
-    for (name, minutes), sides in groups.items():
-        if family(name) == dataset and size(name) != float("inf"):
-            for side, runs in sides.items():
-                points.setdefault(side, []).append((size(name), [run["AP"] for run in runs], minutes))
+    for (name, time), sides in groups.items():
+        if family(name) == dataset and size(name) != float("inf") and time == minutes:
+            for side in NAMES.keys() & sides:
+                points.setdefault(side, []).append((size(name), [run["AP"] for run in sides[side]]))
     figure, axes = pyplot.subplots(figsize=(6, 4), dpi=150)
     for side in sorted(points, key=rank):
         values = sorted(points[side])
         axes.errorbar([v[0] for v in values], [statistics.mean(v[1]) for v in values],
-                      [statistics.pstdev(v[1]) for v in values], marker="o", capsize=3, label=NAMES.get(side, side))
+                      [statistics.stdev(v[1]) if len(v[1]) > 1 else 0 for v in values], marker="o", capsize=3, label=NAMES.get(side, side))
     axes.set_xlabel("training images")
     axes.set_ylabel("AP on the validation images")
     axes.set_ylim(bottom=0)
