@@ -1,6 +1,7 @@
 package dev.saccade.cli;
 
 import dev.saccade.cli.terminal.Progress;
+import dev.saccade.configgen.LabeledFolder;
 import dev.saccade.core.Count;
 import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Printable;
@@ -15,6 +16,7 @@ import dev.saccade.datasets.convert.LabeledImage;
 import dev.saccade.datasets.convert.SourceCheck;
 import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.datasets.convert.TargetFormat;
+import dev.saccade.datasets.convert.formats.SourceFormat;
 import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
@@ -22,6 +24,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -99,7 +102,7 @@ final class ConvertDataCommand extends BaseCommand {
     @Override
     public Integer call() {
         valFraction.ifPresent(ConvertDataCommand::requireValFraction);
-        ConvertibleFolder folder = ConvertibleFolder.of(from, format.value());
+        ConvertibleFolder folder = find();
         try (OutputFolder target = overwrite.create(out, List.of(from))) {
             SourceLabels labels = split(removeFaulty(folder.read(this)));
             requireObjects(labels);
@@ -117,7 +120,8 @@ final class ConvertDataCommand extends BaseCommand {
                             .map(part -> describe(part, labels))
                             .collect(Collectors.joining(", ")),
                     linked
-                            ? "linked and need no disk space"
+                            ? "linked: they need no disk space, and editing one also"
+                                    + " changes the original"
                             : "copied, because the file system supports no links"
                                     + " between the folders");
             if (formats.contains(TargetFormat.COCO)) {
@@ -125,6 +129,21 @@ final class ConvertDataCommand extends BaseCommand {
             }
         }
         return 0;
+    }
+
+    private ConvertibleFolder find() {
+        boolean hasLabelMaps =
+                format.value().isEmpty()
+                        && Files.isDirectory(from)
+                        && SourceFormat.in(from).isEmpty()
+                        && LabeledFolder.find(from).filter(LabeledFolder::hasLabelMaps).isPresent();
+        if (hasLabelMaps) {
+            throw SaccadeException.user(
+                    "%s: has label maps in the layout for training, which need no conversion; run"
+                            + " ./saccade new %s",
+                    from, Printable.shellWord(from));
+        }
+        return ConvertibleFolder.of(from, format.value());
     }
 
     private List<TargetFormat> formats(SourceLabels labels) {

@@ -107,6 +107,9 @@ final class LabelErrorsCommand extends BaseCommand {
                     "note: %d of %s have no predictions and were skipped",
                     dataset.size() - errors.inspected(), Count.of(dataset.size(), "image"));
         }
+        if (errors.suspects().isEmpty()) {
+            printMessage("note: the model may be too weak to find label errors; check its AP");
+        }
         printMessage("%s; open %s", summary(errors), out.resolve("index.html"));
         return 0;
     }

@@ -68,8 +68,12 @@ final class NewCommand extends BaseCommand {
                             found, Optional.of(contents), machine, Depth.LABELS, progress::step);
         }
         reports.requireNoErrors("the data set has errors; no config was written");
-        AtomicFile.write(file, ConfigGenerator.generate(found, contents, machine));
+        String config = ConfigGenerator.generate(found, contents, machine);
+        AtomicFile.write(file, config);
         reports.warnings().forEach(err()::println);
+        config.lines()
+                .takeWhile(line -> line.startsWith("# "))
+                .forEach(line -> printMessage("%s", line.substring(2)));
         printMessage("%s: written for %s", file, Count.of(contents.images(), "image"));
         contents.raisedLimit()
                 .ifPresent(

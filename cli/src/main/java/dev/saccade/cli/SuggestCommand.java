@@ -123,16 +123,16 @@ final class SuggestCommand extends BaseCommand {
         for (Candidate image : suggestions) {
             out().println(
                             Text.format(
-                                    "%s  %.2f  %s",
+                                    "%s: uncertainty %.2f: %s",
                                     image.image().file(), image.uncertainty(), image.reason()));
         }
+        faults.forEach(fault -> err().println("saccade: " + fault));
         printMessage(
                 "%s of %s written to %s; open %s",
                 Count.of(suggestions.size(), "suggestion"),
                 Count.of(candidates, "image"),
                 out,
                 out.resolve("index.html"));
-        faults.forEach(fault -> err().println("saccade: " + fault));
         return faults.isEmpty() ? 0 : SaccadeException.Kind.USER.exitCode();
     }
 }

@@ -10,6 +10,7 @@ import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.eval.labelerrors.LabelError;
 import dev.saccade.eval.labelerrors.LabelErrors;
 import dev.saccade.eval.labelerrors.LabelErrorsFile;
+import dev.saccade.report.FactList;
 import dev.saccade.report.Gallery;
 import dev.saccade.report.Section;
 
@@ -34,9 +35,11 @@ public final class LabelErrorSection {
     private static final int MIN_EDGE = 64;
     private static final int MAX_EDGE = 320;
 
+    private static final String TITLE = "Suspected label errors";
+
     private LabelErrorSection() {}
 
-    /** Returns a section with at most {@code count} pictures; empty without suspects. */
+    /** Returns a section with at most {@code count} pictures. */
     public static Section of(Dataset dataset, LabelErrors errors, int count) {
         OpenCv.load();
         List<String> names = RelativeNames.of(dataset);
@@ -60,13 +63,18 @@ public final class LabelErrorSection {
             pictures[i] = picture(dataset, error, i + 1, names.get(error.image()), pixels);
         }
         pixels.release();
+        if (shown.isEmpty()) {
+            String note = "no confident prediction disagrees; a model with a low AP finds none";
+            FactList none = new FactList(List.of(new FactList.Fact("suspects", "0", note)));
+            return new Section(TITLE, "", none);
+        }
         String lead =
                 Text.format(
                         "Labels that disagree with confident predictions, most suspicious first:"
                                 + " %d of %d suspects. Check them by eye: the model is wrong in some"
                                 + " cases. All suspects are in %s.",
                         shown.size(), errors.suspects().size(), LabelErrorsFile.NAME);
-        return new Section("Suspected label errors", lead, new Gallery(List.of(pictures)));
+        return new Section(TITLE, lead, new Gallery(List.of(pictures)));
     }
 
     private static Gallery.Picture picture(

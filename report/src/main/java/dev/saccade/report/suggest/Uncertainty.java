@@ -105,7 +105,7 @@ record Uncertainty(double value, int objects, int uncertain, int changed) {
 
     String reason() {
         return Text.format(
-                "%s, %d uncertain; %d differ when flipped",
-                Count.of(objects, "object"), uncertain, changed);
+                "%s, %s near the threshold; %d change when flipped",
+                Count.of(objects, "detection"), Count.of(uncertain, "candidate"), changed);
     }
 }
