@@ -190,6 +190,10 @@ final class LineChartWriter {
     }
 
     private static String shortNumber(double value) {
-        return Double.isFinite(value) ? Text.format("%.3g", value) : "n/a";
+        if (!Double.isFinite(value)) {
+            return "n/a";
+        }
+        // %g would write 1260 as 1.26e+03.
+        return Math.abs(value) >= 1000 ? Text.format("%,.0f", value) : Text.format("%.3g", value);
     }
 }

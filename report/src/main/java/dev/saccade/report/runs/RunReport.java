@@ -33,6 +33,10 @@ import java.util.Optional;
 /** The report of a run, with its last evaluation, if any. */
 public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metrics) {
 
+    private static final String TRAINING =
+            "Metrics of evaluations during training can differ slightly from those of the final"
+                    + " evaluation, which uses fused layers.";
+
     public static RunReport read(Path folder) {
         return new RunReport(folder, RunEvents.read(folder), MetricsFile.read(folder));
     }
@@ -67,7 +71,7 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metr
         String subtitle = metrics.map(RunMetrics::subtitle).orElse("");
         List<Section> sections = new ArrayList<>();
         checkpoint().ifPresent(m -> sections.add(m.task().examples().section()));
-        sections.add(new Section("Training", "", Charts.of(RunCurves.of(events))));
+        sections.add(new Section("Training", TRAINING, Charts.of(RunCurves.of(events))));
         checkpoint().ifPresent(m -> sections.addAll(m.task().sections()));
         checkpoint().ifPresent(m -> sections.add(model(m)));
         sections.add(metrics.map(RunMetrics::data).orElse(DataSummary.EMPTY).section());
