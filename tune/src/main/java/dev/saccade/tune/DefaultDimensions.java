@@ -240,17 +240,17 @@ final class DefaultDimensions {
             levels.add(level("random scale, flip both ways, color", true, VERTICAL_FLIP, color));
         } else {
             levels.add(level("fixed scale", false));
-            levels.add(
-                    targets.hasMasks()
-                            ? level("random scale, copy-paste", true, "{type: copy_paste}")
-                            : mosaic());
+            if (targets.hasMasks()) {
+                levels.add(level("random scale, copy-paste", true, "{type: copy_paste}"));
+            } else {
+                base.data().size().imageSize().ifPresent(size -> levels.add(mosaic(size)));
+            }
         }
         return levels;
     }
 
     /** Returns a mosaic of four images that is cropped to the image size, without other scaling. */
-    private Choice mosaic() {
-        List<Integer> size = base.data().size().imageSize().orElse(List.of(640, 640));
+    private Choice mosaic(List<Integer> size) {
         List<String> transforms =
                 new ArrayList<>(
                         List.of(

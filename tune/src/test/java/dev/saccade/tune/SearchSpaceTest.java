@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Transform;
 import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.api.Test;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -71,6 +73,48 @@ class SearchSpaceTest {
         }
         assertTrue(seen.containsAll(List.of("head", "learning_rate", "augmentation", "ema")));
         assertFalse(space.sample(0, 1).equals(space.sample(1, 1)));
+    }
+
+    @Test
+    void fixedScaleDropsRandomScalesAndCrops() throws IOException {
+        RunConfig base =
+                base(
+                        "data.image_size=[64, 48]",
+                        "data.train_transforms=[{type: resize, ratio_range: [0.5, 2.0]},"
+                                + " {type: random_crop, mode: image_size}, {type: random_flip},"
+                                + " {type: normalize}, {type: pad}]");
+        ListDimension augmentation =
+                (ListDimension)
+                        new DefaultDimensions(base)
+                                .list().stream()
+                                        .filter(each -> each.name().equals("augmentation"))
+                                        .findFirst()
+                                        .orElseThrow();
+        Map<String, RunConfig> levels = new HashMap<>();
+        for (Choice choice : augmentation.choices()) {
+            levels.put(choice.label(), base.with(choice.overrides().toArray(String[]::new)));
+        }
+        assertEquals(
+                Set.of(
+                        "random scale, flip both ways",
+                        "random scale, color",
+                        "fixed scale",
+                        "mosaic"),
+                levels.keySet());
+        assertEquals(
+                List.of("resize", "random_flip", "normalize", "pad"),
+                types(levels.get("fixed scale")));
+        assertEquals(
+                List.of("resize", "random_crop", "random_flip", "random_flip", "normalize", "pad"),
+                types(levels.get("random scale, flip both ways")));
+        RunConfig fixed = levels.get("fixed scale");
+        assertEquals(
+                fixed.data().trainTransforms(),
+                fixed.with("data.train_transforms.0.ratio_range=[]").data().trainTransforms());
+    }
+
+    private static List<String> types(RunConfig config) {
+        return config.data().trainTransforms().stream().map(Transform::type).toList();
     }
 
     @Test
