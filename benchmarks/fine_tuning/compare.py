@@ -126,6 +126,8 @@ def main():
             json.dump(costs, file, indent=1)
         print(key, costs[key])
         return
+    if key not in costs:
+        sys.exit(f"no costs of {key} in {args.costs}; run calibrate with the same data and side")
     cost = costs[key]
     epochs = max(1, int((args.minutes * 60 - cost["fixed"]) / (cost["per_image"] * images)))
     result = train(args, epochs)
