@@ -50,7 +50,7 @@ class SparkJobsTest {
     @Test
     void spark_and_local_processes_give_the_same_result() throws Exception {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
-        RunConfig config = TinyTraining.in(folder.resolve("data")).with("epochs=6");
+        RunConfig config = TinyTraining.in(folder.resolve("data")).with("epochs=40");
         CrossValidation.Result local =
                 validate(config, new LocalJobs(1, 1), "local", false).orElseThrow();
 

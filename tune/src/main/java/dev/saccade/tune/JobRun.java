@@ -2,6 +2,8 @@ package dev.saccade.tune;
 
 import static com.google.common.base.Preconditions.checkState;
 
+import com.google.common.util.concurrent.Uninterruptibles;
+
 import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
@@ -22,9 +24,11 @@ import dev.saccade.train.schedules.TrapezoidSchedule;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +36,8 @@ import java.util.Optional;
 
 /** Runs a {@link TrainJob} in this process. A later run of the same job continues it. */
 public final class JobRun {
+
+    private static final Duration POLL = Duration.ofMillis(100);
 
     static final int MEASURED_STEPS = 8;
     private static final int WARM_UP_STEPS = 3;
@@ -61,11 +67,10 @@ public final class JobRun {
      */
     public boolean run() {
         Path lockFile = folder.lock(job.name());
-        // Waits for another process with this job: a child of a killed parent that saves its state.
         try (FileChannel channel =
                         FileChannel.open(
                                 lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                FileLock lock = channel.lock()) {
+                FileLock lock = lock(channel)) {
             checkState(lock.isValid(), "job %s is not locked", job.name());
             if (!Files.exists(folder.resultFile(job.name()))) {
                 compute().ifPresent(done -> TuneJson.write(folder.resultFile(job.name()), done));
@@ -73,6 +78,20 @@ public final class JobRun {
             return Files.exists(folder.resultFile(job.name()));
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be locked: %s", lockFile, e.getMessage());
+        }
+    }
+
+    /**
+     * Waits for another process or thread with this job that saves its state after it was stopped,
+     * such as the child of a killed parent.
+     */
+    private static FileLock lock(FileChannel channel) throws IOException {
+        while (true) {
+            try {
+                return channel.lock();
+            } catch (OverlappingFileLockException e) {
+                Uninterruptibles.sleepUninterruptibly(POLL);
+            }
         }
     }
 
