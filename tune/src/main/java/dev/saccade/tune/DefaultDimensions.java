@@ -268,7 +268,7 @@ final class DefaultDimensions {
     /**
      * Returns a level of augmentation.
      *
-     * @param isRandomScale whether images have random scales: those of the config, or default ones
+     * @param isRandomScale whether to resize randomly, to the scales of the config or default ones
      * @param added transforms after the horizontal flip
      */
     private Choice level(String label, boolean isRandomScale, String... added) {

@@ -34,7 +34,7 @@ import java.util.Optional;
 public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metrics) {
 
     private static final String TRAINING =
-            "Metrics of evaluations during training can differ slightly from those of the final"
+            "Metrics measured during training can differ slightly from those of the final"
                     + " evaluation, which uses fused layers.";
 
     public static RunReport read(Path folder) {
