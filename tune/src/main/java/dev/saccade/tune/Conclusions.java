@@ -59,9 +59,10 @@ final class Conclusions {
         return steps < stepsOfBase
                 ? Optional.of(
                         Text.format(
-                                "All trials, also the base config, were shortened to the budget:"
-                                        + " best.yaml trains %d steps, the original config %d. To"
-                                        + " train longer, raise iterations in best.yaml.",
+                                "All trials, including the base config, were shortened to fit the"
+                                        + " budget: best.yaml trains for %d steps, the original"
+                                        + " config for %d. To train longer, raise iterations in"
+                                        + " best.yaml.",
                                 steps, stepsOfBase))
                 : Optional.empty();
     }

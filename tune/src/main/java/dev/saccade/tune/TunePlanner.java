@@ -167,12 +167,16 @@ final class TunePlanner {
                                         finalRuns));
     }
 
-    /** Rejects a search if {@code left} of the budget does not suffice for some steps. */
+    /**
+     * Rejects a search if {@code left} of the budget does not suffice for some steps. Deletes its
+     * folder, because a search cannot continue with another budget.
+     */
     private void requireBudget(
             Rungs rungs, double left, double perStep, double cost, int parallel) {
         double least = MIN_STEPS * perStep / rungs.fraction(0);
         double used = settings.budget().amount() - left;
         if (rungs.length(left, cost, parallel) < least) {
+            JobFolder.delete(jobs.folder().path());
             throw rungs.tooSmall(
                     settings.budget(), used + 1.05 * rungs.total(least, cost, parallel));
         }

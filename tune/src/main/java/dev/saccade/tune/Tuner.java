@@ -78,13 +78,7 @@ public final class Tuner {
         Jobs jobs = new Jobs(files, runner, config.monitor(), progress);
         Path planFile = folder.resolve("plan.json");
         if (!Files.exists(planFile)) {
-            Optional<TunePlan> created;
-            try {
-                created = new TunePlanner(config, settings, jobs, progress).plan();
-            } catch (SaccadeException e) {
-                JobFolder.delete(folder);
-                throw e;
-            }
+            Optional<TunePlan> created = new TunePlanner(config, settings, jobs, progress).plan();
             if (created.isEmpty()) {
                 return Optional.empty();
             }

@@ -2,6 +2,7 @@ package dev.saccade.tune;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -231,5 +232,6 @@ class TunerTest {
         assertTrue(
                 budget.getMessage().startsWith("budget: got 100 steps, expected at least about "),
                 budget.getMessage());
+        assertFalse(Files.exists(folder.resolve("small")), "another budget can use the folder");
     }
 }
