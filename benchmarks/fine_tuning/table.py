@@ -73,8 +73,9 @@ def draw(groups, dataset, minutes, path):
     figure, axes = pyplot.subplots(figsize=(6, 4), dpi=150)
     for side in sorted(points, key=rank):
         values = sorted(points[side])
-        axes.errorbar([v[0] for v in values], [statistics.mean(v[1]) for v in values],
-                      [statistics.stdev(v[1]) if len(v[1]) > 1 else 0 for v in values], marker="o", capsize=3, label=NAMES.get(side, side))
+        deviations = [statistics.stdev(v[1]) if len(v[1]) > 1 else 0 for v in values]
+        axes.errorbar([v[0] for v in values], [statistics.mean(v[1]) for v in values], deviations,
+                      marker="o", capsize=3, label=NAMES[side])
     axes.set_xlabel("training images")
     axes.set_ylabel("AP on the validation images")
     axes.set_ylim(bottom=0)

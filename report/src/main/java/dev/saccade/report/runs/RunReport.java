@@ -34,8 +34,7 @@ import java.util.Optional;
 public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metrics) {
 
     private static final String TRAINING =
-            "Metrics measured during training can differ slightly from those of the final"
-                    + " evaluation, which uses fused layers.";
+            "The final evaluation uses fused layers, so its metrics can differ slightly from these.";
 
     public static RunReport read(Path folder) {
         return new RunReport(folder, RunEvents.read(folder), MetricsFile.read(folder));
