@@ -64,7 +64,7 @@ public final class LabelErrorSection {
         }
         pixels.release();
         if (shown.isEmpty()) {
-            String note = "no confident prediction disagrees with a label; a weak model finds none";
+            String note = "a weak model finds none";
             FactList none = new FactList(List.of(new FactList.Fact("suspects", "0", note)));
             return new Section(TITLE, "", none);
         }
