@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** The commands that find wrong labels and the next images to label. */
 class LabelQualityTest {
@@ -89,7 +90,7 @@ class LabelQualityTest {
                         "--count",
                         3,
                         "--score",
-                        0.05,
+                        0.001,
                         "--format",
                         "cvat,yolo",
                         "--out",
@@ -97,7 +98,16 @@ class LabelQualityTest {
         assertEquals(0, output.code(), output.err());
         assertEquals(3, output.out().lines().count(), output.out());
         assertEquals(3, read(out.resolve("suggestions.json")).size());
-        assertTrue(Files.readString(out.resolve("index.html")).contains("Images to label next"));
+        String page = Files.readString(out.resolve("index.html"));
+        assertTrue(page.contains("Images to label next"), page);
+        Pattern counts = Pattern.compile("(?:predicted: |\\G, )(\\d+) [a-z]+");
+        long objects =
+                counts.matcher(page)
+                        .results()
+                        .mapToLong(count -> Long.parseLong(count.group(1)))
+                        .sum();
+        assertTrue(objects > 0);
+        assertEquals(objects, page.split("class=\"box predicted\">\\s*<title>", -1).length - 1);
         for (SourceFormat format : new SourceFormat[] {SourceFormat.CVAT, SourceFormat.YOLO}) {
             SourceLabels labels = format.read(out, () -> {});
             assertEquals(3, labels.images().size());

@@ -107,7 +107,11 @@ final class DetectionDrawing {
 
     private void label(LabelLayout layout, Boxes boxes, int i, String text, double score) {
         double width = (Svg.cells(text) * LETTER + 2 * MARGIN) * fontSize;
-        LabelLayout.Place place = layout.place(boxes, i, width, LINE * fontSize);
+        layout.place(boxes, i, width, LINE * fontSize)
+                .ifPresent(place -> label(place, text, score));
+    }
+
+    private void label(LabelLayout.Place place, String text, double score) {
         String kind = "name" + weak(score);
         String x = Svg.number(place.left() + MARGIN * fontSize);
         String y = Svg.number(place.top() + 0.92 * fontSize);

@@ -19,8 +19,13 @@ public record Gallery(List<Picture> pictures) implements Block {
         }
     }
 
-    /** A box in pixels of the picture. */
-    public record Mark(Style style, double left, double top, double right, double bottom) {}
+    /**
+     * A box in pixels of the picture.
+     *
+     * @param name tooltip, such as the class
+     */
+    public record Mark(
+            Style style, String name, double left, double top, double right, double bottom) {}
 
     /**
      * A picture.
@@ -74,7 +79,7 @@ public record Gallery(List<Picture> pictures) implements Block {
         out.empty("image", "href", jpeg, "width", width, "height", height);
         for (Mark mark : picture.marks) {
             String outline = Svg.rectangle(mark.left, mark.top, mark.right, mark.bottom);
-            out.open("g", "class", "box " + mark.style.title);
+            out.open("g", "class", "box " + mark.style.title).leaf("title", mark.name);
             out.empty("path", "class", "halo", "d", outline);
             out.empty("path", "class", "edge", "d", outline).close();
         }

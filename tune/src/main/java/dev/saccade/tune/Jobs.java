@@ -48,22 +48,23 @@ final class Jobs {
                 runner.run(
                         folder.path(),
                         names,
-                        result -> print(result, done.incrementAndGet(), names.size()));
+                        result ->
+                                print(
+                                        jobs.get(names.indexOf(result.name())),
+                                        result,
+                                        done.incrementAndGet(),
+                                        names.size()));
         return isFinished
                 ? Optional.of(
                         names.stream().map(name -> folder.result(name).orElseThrow()).toList())
                 : Optional.empty();
     }
 
-    private void print(JobResult result, int done, int all) {
+    private void print(TrainJob job, JobResult result, int done, int all) {
         String outcome =
                 result.failure()
                         .map(message -> "failed: " + Printable.line(message))
-                        .orElseGet(
-                                () ->
-                                        Text.format(
-                                                "%s %.3f",
-                                                metric, score(result).orElse(Double.NaN)));
+                        .orElseGet(() -> outcome(job.kind(), result));
         progress.accept(
                 Text.format(
                         "[%d/%d] %s: %s, %s",
@@ -72,6 +73,12 @@ final class Jobs {
                         result.name().replace('_', ' '),
                         outcome,
                         Durations.text(result.seconds())));
+    }
+
+    private String outcome(TrainJob.Kind kind, JobResult result) {
+        return kind == TrainJob.Kind.MEASURE
+                ? Text.format("%.3f s per step", result.secondsPerStep())
+                : Text.format("%s %.3f", metric, score(result).orElse(Double.NaN));
     }
 
     /** Returns the metric of a result; empty if it failed or the metric is undefined. */

@@ -6,6 +6,7 @@ import dev.saccade.core.structures.Size;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Places each name at a corner of its box, hiding as little of objects and names as possible. */
@@ -13,6 +14,9 @@ public final class LabelLayout {
 
     /** Cost of hiding a name, relative to hiding a whole object. */
     private static final double NAME_OVER_OBJECT = 4;
+
+    /** Maximum fraction of a name that may lie on other names. */
+    private static final double MAX_OVERLAP = 0.25;
 
     private final Size image;
     private final Boxes objects;
@@ -51,9 +55,9 @@ public final class LabelLayout {
 
     /**
      * Places a name at the best corner of box {@code i}: above, inside or below, and left before
-     * right on ties.
+     * right on ties. Returns empty if the name would overlap other names by more than a quarter.
      */
-    public Place place(Boxes boxes, int i, double width, double height) {
+    public Optional<Place> place(Boxes boxes, int i, double width, double height) {
         double left = boxes.x1(i);
         double right = boxes.x2(i) - width;
         double top = boxes.y1(i);
@@ -67,18 +71,24 @@ public final class LabelLayout {
                         .map(place -> place.clip(image))
                         .min(Comparator.comparingDouble(this::cost))
                         .orElseThrow();
+        if (overlap(best) > MAX_OVERLAP) {
+            return Optional.empty();
+        }
         placed.add(best);
-        return best;
+        return Optional.of(best);
     }
 
     private double cost(Place place) {
-        double names = placed.stream().mapToDouble(place::shared).sum();
         double hiddenFractions = 0;
         for (int i = 0; i < objects.size(); i++) {
             double shared =
                     place.shared(objects.x1(i), objects.y1(i), objects.x2(i), objects.y2(i));
             hiddenFractions += shared > 0 ? shared / objects.area(i) : 0;
         }
-        return NAME_OVER_OBJECT * names / (place.width * place.height) + hiddenFractions;
+        return NAME_OVER_OBJECT * overlap(place) + hiddenFractions;
+    }
+
+    private double overlap(Place place) {
+        return placed.stream().mapToDouble(place::shared).sum() / (place.width * place.height);
     }
 }

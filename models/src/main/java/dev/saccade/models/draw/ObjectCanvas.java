@@ -19,6 +19,7 @@ import org.opencv.imgproc.Imgproc;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /** Draws boxes, masks and names in the colors of their classes. */
@@ -147,12 +148,15 @@ public final class ObjectCanvas {
         Imgproc.rectangle(image, from, to, color, line, Imgproc.LINE_AA);
     }
 
-    /** Draws names; the name of the first object is placed first and drawn on top. */
+    /**
+     * Draws names; the name of the first object is placed first and drawn on top. Names that would
+     * hide others are omitted.
+     */
     private void labels(Instances instances, List<String> classes) {
         LabelLayout layout =
                 new LabelLayout(new Size(image.rows(), image.cols()), instances.boxes());
         double margin = Math.max(2, Math.rint(style.size("M").height * 0.3));
-        List<LabelLayout.Place> places = new ArrayList<>();
+        List<Optional<LabelLayout.Place>> places = new ArrayList<>();
         for (int i = 0; i < instances.size(); i++) {
             org.opencv.core.Size size = style.size(text(instances, i, classes));
             places.add(
@@ -163,7 +167,9 @@ public final class ObjectCanvas {
                             size.height + 2 * margin));
         }
         for (int i = instances.size() - 1; i >= 0; i--) {
-            label(places.get(i), margin, text(instances, i, classes), color(instances.label(i)));
+            String text = text(instances, i, classes);
+            Scalar color = color(instances.label(i));
+            places.get(i).ifPresent(place -> label(place, margin, text, color));
         }
     }
 

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 class LabelLayoutTest {
 
@@ -19,14 +20,15 @@ class LabelLayoutTest {
 
     @Test
     void namesAreAboveTheirBox() {
-        assertEquals(new LabelLayout.Place(20, 20, 40, 10), layout.place(BOX, 0, 40, 10));
+        assertEquals(
+                Optional.of(new LabelLayout.Place(20, 20, 40, 10)), layout.place(BOX, 0, 40, 10));
     }
 
     @Test
     void namesOfEqualBoxesDoNotOverlap() {
         List<LabelLayout.Place> places = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            LabelLayout.Place place = layout.place(BOX, 0, 30, 10);
+            LabelLayout.Place place = layout.place(BOX, 0, 30, 10).orElseThrow();
             boolean inside = place.top() >= 30 && place.top() + place.height() <= 80;
             assertEquals(i >= 4, inside, i + ": " + place);
             for (LabelLayout.Place other : places) {
@@ -40,16 +42,26 @@ class LabelLayoutTest {
     }
 
     @Test
+    void namesWithoutFreeCornerAreOmitted() {
+        LabelLayout crowded = new LabelLayout(new Size(10, 40), BOX);
+        Boxes box = Boxes.of(0, 0, 40, 10);
+        assertTrue(crowded.place(box, 0, 30, 10).isPresent());
+        assertEquals(Optional.empty(), crowded.place(box, 0, 30, 10));
+        assertTrue(crowded.place(box, 0, 10, 10).isPresent());
+    }
+
+    @Test
     void namesDoNotHideSmallObjects() {
         Boxes boxes = Boxes.of(20, 30, 90, 80, 22, 21, 32, 29);
         LabelLayout crowded = new LabelLayout(new Size(100, 200), boxes);
-        LabelLayout.Place place = crowded.place(boxes, 0, 40, 10);
+        LabelLayout.Place place = crowded.place(boxes, 0, 40, 10).orElseThrow();
         assertTrue(place.top() >= 30 || place.left() > 32, place.toString());
     }
 
     @Test
     void namesStayInsideTheImage() {
-        LabelLayout.Place place = layout.place(Boxes.of(190, 96, 200, 100), 0, 70, 10);
+        LabelLayout.Place place =
+                layout.place(Boxes.of(190, 96, 200, 100), 0, 70, 10).orElseThrow();
 
         assertTrue(place.left() + place.width() <= 200, place.toString());
         assertTrue(place.top() + place.height() <= 100, place.toString());

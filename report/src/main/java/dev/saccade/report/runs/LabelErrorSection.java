@@ -86,15 +86,32 @@ public final class LabelErrorSection {
                         .toList();
         Rect area = area(boxes, new Size(pixels.rows(), pixels.cols()));
         List<Gallery.Mark> marks = new ArrayList<>();
-        error.label().ifPresent(a -> marks.add(mark(Gallery.Style.LABEL, a.box(), area)));
-        error.prediction().ifPresent(p -> marks.add(mark(Gallery.Style.PREDICTION, p.box(), area)));
+        List<String> classes = dataset.classes();
+        error.label()
+                .ifPresent(
+                        label ->
+                                marks.add(
+                                        mark(
+                                                Gallery.Style.LABEL,
+                                                classes.get(label.label()),
+                                                label.box(),
+                                                area)));
+        error.prediction()
+                .ifPresent(
+                        p ->
+                                marks.add(
+                                        mark(
+                                                Gallery.Style.PREDICTION,
+                                                describe(p, classes),
+                                                p.box(),
+                                                area)));
         ImageFile image = dataset.image(error.image());
         return new Gallery.Picture(
                 jpeg(pixels, area),
                 area.width,
                 area.height,
                 marks,
-                rank + ". " + describe(error, dataset.classes()),
+                rank + ". " + describe(error, classes),
                 List.of(
                         name + ", image id " + image.id(),
                         Text.format("suspicion %.2f", error.score())));
@@ -104,20 +121,19 @@ public final class LabelErrorSection {
     private static String describe(LabelError error, List<String> classes) {
         List<String> parts = new ArrayList<>();
         error.label().ifPresent(label -> parts.add(classes.get(label.label())));
-        error.prediction()
-                .ifPresent(
-                        p ->
-                                parts.add(
-                                        Text.format(
-                                                "predicted %s %.2f",
-                                                classes.get(p.label()), p.score())));
+        error.prediction().ifPresent(p -> parts.add("predicted " + describe(p, classes)));
         return error.kind().title() + ": " + String.join(", ", parts);
     }
 
-    private static Gallery.Mark mark(Gallery.Style style, Annotation.Bbox box, Rect area) {
+    private static String describe(LabelError.Prediction prediction, List<String> classes) {
+        return Text.format("%s %.2f", classes.get(prediction.label()), prediction.score());
+    }
+
+    private static Gallery.Mark mark(
+            Gallery.Style style, String name, Annotation.Bbox box, Rect area) {
         double left = box.x() - area.x;
         double top = box.y() - area.y;
-        return new Gallery.Mark(style, left, top, left + box.width(), top + box.height());
+        return new Gallery.Mark(style, name, left, top, left + box.width(), top + box.height());
     }
 
     /** Returns the part of the image around boxes, inside the image. */

@@ -32,6 +32,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /** Writes suggested images: {@code index.html}, {@code suggestions.json} and pre-annotations. */
@@ -74,28 +77,49 @@ public record SuggestionWriter(
     }
 
     private Gallery.Picture picture(Candidate image, int rank) {
-        List<Gallery.Mark> marks = new ArrayList<>();
-        accepted(image)
-                .ifPresent(
-                        objects -> {
-                            Boxes boxes = objects.boxes();
-                            for (int i = 0; i < objects.size(); i++) {
-                                marks.add(
-                                        new Gallery.Mark(
-                                                Gallery.Style.PREDICTION,
-                                                boxes.x1(i),
-                                                boxes.y1(i),
-                                                boxes.x2(i),
-                                                boxes.y2(i)));
-                            }
-                        });
+        Optional<Instances> objects = accepted(image);
+        List<String> lines = new ArrayList<>(List.of(image.reason()));
+        objects.ifPresent(found -> lines.add("predicted: " + counts(found)));
         return new Gallery.Picture(
                 ImageScaling.base64(image.image().file()),
                 image.image().size().width(),
                 image.image().size().height(),
-                marks,
+                objects.map(this::marks).orElse(List.of()),
                 rank + ". " + image.name(),
-                List.of(image.reason()));
+                lines);
+    }
+
+    private List<Gallery.Mark> marks(Instances objects) {
+        Boxes boxes = objects.boxes();
+        return IntStream.range(0, objects.size())
+                .mapToObj(
+                        i ->
+                                new Gallery.Mark(
+                                        Gallery.Style.PREDICTION,
+                                        Text.format(
+                                                "%s %.2f",
+                                                model.classes().get(objects.label(i)),
+                                                objects.score(i)),
+                                        boxes.x1(i),
+                                        boxes.y1(i),
+                                        boxes.x2(i),
+                                        boxes.y2(i)))
+                .toList();
+    }
+
+    /** Returns the number of objects of each class, such as "12 RBC, 1 WBC". */
+    private String counts(Instances objects) {
+        Map<Integer, Long> counts =
+                IntStream.range(0, objects.size())
+                        .mapToObj(objects::label)
+                        .collect(
+                                Collectors.groupingBy(
+                                        label -> label, TreeMap::new, Collectors.counting()));
+        return counts.isEmpty()
+                ? "no objects"
+                : counts.entrySet().stream()
+                        .map(each -> each.getValue() + " " + model.classes().get(each.getKey()))
+                        .collect(Collectors.joining(", "));
     }
 
     private Optional<Instances> accepted(Candidate image) {
