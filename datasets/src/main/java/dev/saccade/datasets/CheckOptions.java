@@ -27,7 +27,7 @@ public record CheckOptions(
         Runnable onImage) {
 
     public enum Depth {
-        /** Label files, and the palettes of label maps. */
+        /** Label files, the palettes of label maps, and whether image files exist. */
         LABELS,
         /** Headers and the end of each file. */
         HEADERS,

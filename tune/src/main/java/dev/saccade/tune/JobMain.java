@@ -1,12 +1,15 @@
 package dev.saccade.tune;
 
+import dev.saccade.core.SaccadeException;
+
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Entry point of the processes of {@link LocalJobs}; the arguments are the folder, the name of a
- * job and the process id of the parent. Exit codes: 0 with a result, 130 after an interruption.
+ * job and the process id of the parent. Exit codes: 0 with a result, 130 after an interruption, 3
+ * after an IO error, whose message is the last line of output.
  */
 public final class JobMain {
 
@@ -25,10 +28,16 @@ public final class JobMain {
         CountDownLatch ended = new CountDownLatch(1);
         endWith(parent);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(job, ended), "stop-signal"));
-        boolean done = job.run();
+        int code;
+        try {
+            code = job.run() ? 0 : INTERRUPTED;
+        } catch (SaccadeException e) {
+            System.err.println(e.getMessage());
+            code = e.kind().exitCode();
+        }
         ended.countDown();
         // libtorch can crash if the process exits while its threads compute.
-        Runtime.getRuntime().halt(done ? 0 : INTERRUPTED);
+        Runtime.getRuntime().halt(code);
     }
 
     private static void stop(JobRun job, CountDownLatch ended) {

@@ -64,6 +64,8 @@ public final class JobRun {
     /**
      * Trains, evaluates and writes the result, unless it exists. Errors of training, such as out of
      * memory, are results. Returns whether there is a result; false after {@link #stop}.
+     *
+     * @throws SaccadeException of kind IO, for example if the disk is full; the job can be continued
      */
     public boolean run() {
         Path lockFile = folder.lock(job.name());
@@ -100,6 +102,9 @@ public final class JobRun {
         try {
             return job.kind() == TrainJob.Kind.MEASURE ? measure(start) : train(start);
         } catch (RuntimeException | OutOfMemoryError e) {
+            if (e instanceof SaccadeException known && known.kind() == SaccadeException.Kind.IO) {
+                throw known;
+            }
             String message =
                     OutOfMemory.TRAINING
                             .of(e)

@@ -94,6 +94,10 @@ public final class LocalJobs implements JobRunner {
             if (files.result(job).isPresent()) {
                 return true;
             }
+            if (code == SaccadeException.Kind.IO.exitCode()) {
+                throw SaccadeException.io(
+                        null, "%s: %s; then resume the work", job, lastLine(files, job));
+            }
         }
         if (stopped) {
             return false;
@@ -145,14 +149,19 @@ public final class LocalJobs implements JobRunner {
                                 "killed by signal %d%s",
                                 code - 128, code == 137 ? " (probably out of memory)" : "")
                         : Text.format("exit code %d", code);
+        String last = lastLine(files, job);
+        return last.isEmpty() ? end : end + ": " + last;
+    }
+
+    /** Returns the last message of a job; empty if there is none. */
+    private static String lastLine(JobFolder files, String job) {
         try (Stream<String> lines = Files.lines(files.log(job), UTF_8)) {
             return lines.filter(line -> !line.isBlank())
                     .filter(line -> !Character.isWhitespace(line.charAt(0)))
                     .reduce((before, last) -> last)
-                    .map(last -> end + ": " + last)
-                    .orElse(end);
+                    .orElse("");
         } catch (IOException e) {
-            return end;
+            return "";
         }
     }
 

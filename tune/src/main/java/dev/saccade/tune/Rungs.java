@@ -42,12 +42,15 @@ record Rungs(List<Integer> sizes, int folds, boolean allFolds, boolean finalRuns
     }
 
     /**
-     * Returns the rungs with the largest number of trials whose last rung is at least as long as
-     * the base config, else with the smallest number.
+     * Returns the rungs with the largest number of trials whose first rung is long enough, and whose
+     * last rung is at least as long as the base config; else with the smallest number.
+     *
+     * @param firstLength least length of the first rung
      */
     static Rungs choose(
             double budget,
             double baseLength,
+            double firstLength,
             double cost,
             int parallel,
             int folds,
@@ -56,7 +59,8 @@ record Rungs(List<Integer> sizes, int folds, boolean allFolds, boolean finalRuns
         for (int trials : TRIALS) {
             Rungs rungs = of(trials, folds, allFolds, finalRuns);
             double measuring = rounds(trials + 1, parallel) * cost;
-            if (rungs.length(budget - measuring, cost, parallel) >= baseLength) {
+            double length = rungs.length(budget - measuring, cost, parallel);
+            if (length >= baseLength && length * rungs.fraction(0) >= firstLength) {
                 return rungs;
             }
         }

@@ -37,12 +37,17 @@ final class TunePlanner {
     private final boolean finalRuns;
     private final long start = System.nanoTime();
 
-    TunePlanner(RunConfig base, TuneSettings settings, Jobs jobs, Consumer<String> progress) {
+    TunePlanner(
+            RunConfig base,
+            TuneSettings settings,
+            SearchSpace space,
+            Jobs jobs,
+            Consumer<String> progress) {
         this.base = base;
         this.settings = settings;
         this.jobs = jobs;
         this.progress = progress;
-        this.space = SearchSpace.of(base, settings.search(), settings.fix());
+        this.space = space;
         Dataset dataset = FoldConfigs.images(base).open(base.data().root());
         this.images = dataset.size();
         this.folds =
@@ -58,7 +63,7 @@ final class TunePlanner {
     }
 
     private TunePlan planSteps() {
-        Rungs rungs = rungs(baseSteps(), 0, 1, settings.budget().amount());
+        Rungs rungs = rungs(baseSteps(), 1, 0, 1, settings.budget().amount());
         double length = rungs.length(settings.budget().amount(), 0, 1);
         requireBudget(rungs, settings.budget().amount(), 1, 0, 1);
         return plan(rungs, length, Map.of());
@@ -75,8 +80,14 @@ final class TunePlanner {
             throw SaccadeException.user(
                     "the base config cannot be trained: %s", measured.failure().get());
         }
-        double length = baseSteps() * measured.secondsPerStep();
-        Rungs rungs = rungs(length, cost(measured), jobs.parallel(), remaining());
+        double perStep = measured.secondsPerStep();
+        Rungs rungs =
+                rungs(
+                        baseSteps() * perStep,
+                        perStep,
+                        cost(measured),
+                        jobs.parallel(),
+                        remaining());
         // Trials that differ only in settings without influence on the speed share a measurement.
         Map<Map<String, Choice>, Integer> measuredTrials = new LinkedHashMap<>();
         for (int trial = 0; trial < rungs.sizes().get(0); trial++) {
@@ -87,7 +98,7 @@ final class TunePlanner {
         requireBudget(
                 rungs,
                 remaining() - measuring,
-                measured.secondsPerStep(),
+                perStep,
                 cost(measured),
                 jobs.parallel());
         Optional<List<JobResult>> all =
@@ -151,7 +162,8 @@ final class TunePlanner {
                 + measured.secondsPerImage() * images / folds.folds();
     }
 
-    private Rungs rungs(double baseLength, double cost, int parallel, double budget) {
+    private Rungs rungs(
+            double baseLength, double perStep, double cost, int parallel, double budget) {
         boolean allFolds = FoldConfigs.isSmall(images);
         return settings.trials()
                 .map(n -> Rungs.of(n, folds.folds(), allFolds, finalRuns))
@@ -160,6 +172,7 @@ final class TunePlanner {
                                 Rungs.choose(
                                         budget,
                                         baseLength,
+                                        MIN_STEPS * perStep,
                                         cost,
                                         parallel,
                                         folds.folds(),

@@ -44,6 +44,7 @@ public final class Tuner {
     private final ConfigNode.Mapping base;
     private final RunConfig config;
     private final TuneSettings settings;
+    private final SearchSpace space;
     private final JobRunner runner;
     private final Consumer<String> progress;
 
@@ -61,6 +62,7 @@ public final class Tuner {
         this.base = base;
         this.config = Configs.bind(base, RunConfig.class);
         this.settings = settings;
+        this.space = SearchSpace.of(config, settings.search(), settings.fix());
         this.runner = runner;
         this.progress = progress;
         PooledMetric.requireSupported(config);
@@ -78,7 +80,8 @@ public final class Tuner {
         Jobs jobs = new Jobs(files, runner, config.monitor(), progress);
         Path planFile = folder.resolve("plan.json");
         if (!Files.exists(planFile)) {
-            Optional<TunePlan> created = new TunePlanner(config, settings, jobs, progress).plan();
+            Optional<TunePlan> created =
+                    new TunePlanner(config, settings, space, jobs, progress).plan();
             if (created.isEmpty()) {
                 return Optional.empty();
             }

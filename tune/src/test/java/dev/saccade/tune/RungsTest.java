@@ -37,8 +37,15 @@ class RungsTest {
     @ParameterizedTest
     @CsvSource({"1e9, 81", "1100, 27", "100, 9", "1, 9"})
     void runsMoreTrialsIfEachIsLongEnough(double budget, int trials) {
-        Rungs rungs = Rungs.choose(budget, 50, 1, 1, 3, true, true);
+        Rungs rungs = Rungs.choose(budget, 50, 0, 1, 1, 3, true, true);
         assertEquals(trials, rungs.sizes().get(0));
+    }
+
+    /** 600 steps: 81 trials would train for one step at first, 27 for six, 9 for twelve. */
+    @Test
+    void firstRungsAreLongEnough() {
+        assertEquals(81, Rungs.choose(600, 10, 0, 0, 1, 3, true, true).sizes().get(0));
+        assertEquals(9, Rungs.choose(600, 10, 10, 0, 1, 3, true, true).sizes().get(0));
     }
 
     @Test

@@ -178,6 +178,23 @@ class TunerTest {
     }
 
     @Test
+    void continuesAfterIoErrors() throws IOException {
+        run("whole", InProcess.uninterrupted(), false);
+        assertFalse(run("parts", new InProcess(0, Duration.ZERO), false).isPresent());
+        Path runs = folder.resolve("parts/runs");
+        deleteRun(runs);
+        Files.createFile(runs);
+        SaccadeException error =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> run("parts", InProcess.uninterrupted(), true));
+        assertEquals(SaccadeException.Kind.IO, error.kind(), error.toString());
+        Files.delete(runs);
+        assertTrue(run("parts", InProcess.uninterrupted(), true).isPresent());
+        assertEquals(trials("whole"), trials("parts"));
+    }
+
+    @Test
     void failedTrialsDoNotEndTheSearch() throws IOException {
         Tuner tuner =
                 new Tuner(

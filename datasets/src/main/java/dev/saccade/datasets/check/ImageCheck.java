@@ -16,6 +16,7 @@ import dev.saccade.datasets.image.ImageReader;
 
 import org.opencv.core.Mat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,6 +77,9 @@ public final class ImageCheck {
             CheckOptions options,
             Consumer<Finding> findings) {
         if (options.depth() == Depth.LABELS) {
+            if (!Files.isRegularFile(path)) {
+                findings.accept(Finding.error(path.toString(), subject, "no such file"));
+            }
             options.files().image(id, path, OptionalLong.empty());
             return Optional.empty();
         }
