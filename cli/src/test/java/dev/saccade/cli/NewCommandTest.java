@@ -163,13 +163,14 @@ class NewCommandTest {
         assertTrue(unclear.err().contains("the training set is ambiguous"), unclear.err());
     }
 
-    /** Only the first image exists, so opening another one would fail. */
+    /** Only the first image is valid, so reading another one would fail. */
     @Test
-    void doesNotReadAHundredThousandFiles() throws IOException {
+    void readsNoImages() throws IOException {
         Path data = folder.resolve("large");
         List<String> names = new ArrayList<>();
-        for (int i = 0; i < 100_000; i++) {
+        for (int i = 0; i < 5000; i++) {
             names.add(i + ".jpg");
+            write(data.resolve("images/" + i + ".jpg"), "" + i);
         }
         writeCoco(data.resolve("train.json"), names);
         paint(data.resolve("images/0.jpg"));
@@ -179,7 +180,7 @@ class NewCommandTest {
                 part(found.data().train()));
         assertEquals(12, found.epochs());
         String text = Files.readString(folder.resolve("made.yaml"));
-        assertTrue(text.contains("100000 images"), text);
+        assertTrue(text.contains("5000 images"), text);
         assertTrue(text.contains("2 classes: bolt 1, never seen 0; 1 without objects."), text);
     }
 
@@ -239,5 +240,16 @@ class NewCommandTest {
         assertEquals(2, ended.code());
         assertTrue(ended.err().contains("contain only 0 and 255"), ended.err());
         assertFalse(Files.exists(folder.resolve("y.yaml")));
+    }
+
+    @Test
+    void rejectsMissingImages() throws IOException {
+        Path data = folder.resolve("incomplete");
+        writeCoco(data.resolve("train.json"), List.of("a.jpg", "missing.jpg"));
+        paint(data.resolve("images/a.jpg"));
+        CommandResult ended = saccade("new", data, "--out", folder.resolve("x.yaml"));
+        assertEquals(2, ended.code(), ended.err());
+        assertTrue(ended.err().contains("missing.jpg: image 1: no such file"), ended.err());
+        assertFalse(Files.exists(folder.resolve("x.yaml")));
     }
 }
