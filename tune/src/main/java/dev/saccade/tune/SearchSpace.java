@@ -14,6 +14,8 @@ import java.util.SplittableRandom;
 /** Dimensions of a search, and the trials sampled from them. */
 final class SearchSpace {
 
+    private static final int MAX_ATTEMPTS = 1000;
+
     private final RunConfig base;
     private final List<Dimension> dimensions;
 
@@ -55,7 +57,9 @@ final class SearchSpace {
                     "the search has no dimensions; fix fewer of %s, or add some with search",
                     names);
         }
-        return new SearchSpace(base, all);
+        SearchSpace space = new SearchSpace(base, all);
+        space.sample(0, 1);
+        return space;
     }
 
     List<String> names() {
@@ -66,10 +70,19 @@ final class SearchSpace {
      * Returns the values of a trial by dimension. Trial 0 is the base config. Other trials change
      * each dimension with probability 1/2, so that most are close to the base config. Values that
      * do not fit the values before them are left out.
+     *
+     * @throws SaccadeException of kind user, if no value differs from the config
      */
     Map<String, Choice> sample(long seed, int trial) {
         Map<String, Choice> values = new LinkedHashMap<>();
         for (int attempt = 0; trial > 0 && values.isEmpty(); attempt++) {
+            if (attempt == MAX_ATTEMPTS) {
+                throw SaccadeException.user(
+                                "the search has no values that differ from the config and fit it;"
+                                        + " add values to %s",
+                                String.join(", ", names()))
+                        .withSettings("search");
+            }
             sample(SeededRandom.of(seed, "tune", trial, attempt), values);
         }
         return values;

@@ -175,4 +175,16 @@ class SearchSpaceTest {
                 unknown.getMessage());
         assertThrows(SaccadeException.class, () -> SearchSpace.of(base, List.of(), List.of("all")));
     }
+
+    @Test
+    void rejectsValuesEqualToTheConfig() throws IOException {
+        RunConfig base = base();
+        SaccadeException error =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> SearchSpace.of(base, List.of("accumulation=[1]"), List.of("all")));
+        assertTrue(
+                error.getMessage().startsWith("the search has no values that differ"),
+                error.getMessage());
+    }
 }
