@@ -87,6 +87,9 @@ final class SuggestCommand extends BaseCommand {
         }
         ImageInputs found = ImageInputs.findAll(images);
         found.requireAny();
+        List<String> names =
+                found.images().stream().map(file -> Candidates.name(images, file)).toList();
+        formats.forEach(format -> format.requireNames(names));
         try (TrainedModel<?> model =
                         compute.applyTo(TrainedModel.load(checkpoint, compute.chooseDevice()));
                 OutputFolder folder = overwrite.create(out, List.of(checkpoint, images))) {

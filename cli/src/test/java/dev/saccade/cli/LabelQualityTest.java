@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -113,6 +114,26 @@ class LabelQualityTest {
             assertEquals(3, labels.images().size());
             assertTrue(labels.images().stream().noneMatch(image -> image.isFaulty()));
         }
+    }
+
+    @Test
+    void suggestRejectsNamesBeforePredicting() throws IOException {
+        TinyRun tiny = TinyRun.shared();
+        Path images = Files.createDirectories(folder.resolve("unlabeled"));
+        Files.writeString(images.resolve("same.jpg"), "");
+        Files.writeString(images.resolve("same.png"), "");
+        CommandResult output =
+                saccade(
+                        "suggest",
+                        tiny.run(),
+                        images,
+                        "--format",
+                        "yolo",
+                        "--out",
+                        folder.resolve("next"));
+        assertEquals(2, output.code(), output.err());
+        assertTrue(output.err().contains("need the same YOLO label file"), output.err());
+        assertFalse(Files.exists(folder.resolve("next")));
     }
 
     @Test

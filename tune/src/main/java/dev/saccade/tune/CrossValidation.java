@@ -91,10 +91,11 @@ public final class CrossValidation {
      * @throws SaccadeException of kind user, if the folder belongs to other work, or a run fails
      */
     public Optional<Result> run(Path folder, boolean resume) {
-        JobFolder files = SearchFolder.open(folder, resume, config, settings);
+        Dataset dataset = FoldConfigs.images(config).open(config.data().root());
+        FoldConfigs.require(settings.folds(), dataset.size());
+        JobFolder files = SearchFolder.open(folder, resume, config, dataset, settings);
         Jobs jobs = new Jobs(files, runner, config.monitor(), progress);
         FoldConfigs folds = new FoldConfigs(settings.folds(), settings.seed());
-        Dataset dataset = FoldConfigs.images(config).open(config.data().root());
         Optional<List<JobResult>> results =
                 jobs.run(
                         IntStream.range(0, settings.folds())

@@ -2,6 +2,7 @@ package dev.saccade.tune;
 
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.ClassBalancedDataset;
 import dev.saccade.datasets.Dataset;
@@ -25,6 +26,16 @@ record FoldConfigs(int folds, long seed) {
         return isSmall(images)
                 ? SMALL_FOLDS
                 : Math.max(FOLDS, (images + MAX_FOLD_IMAGES - 1) / MAX_FOLD_IMAGES);
+    }
+
+    /** Rejects a number of folds that is below 2 or above the number of images. */
+    static void require(int folds, int images) {
+        if (folds < 2 || folds > images) {
+            throw SaccadeException.user(
+                            "folds: got %d, expected 2 to %d, the number of training images",
+                            folds, images)
+                    .withSettings("folds");
+        }
     }
 
     static boolean isSmall(int images) {

@@ -65,7 +65,8 @@ public final class JobRun {
      * Trains, evaluates and writes the result, unless it exists. Errors of training, such as out of
      * memory, are results. Returns whether there is a result; false after {@link #stop}.
      *
-     * @throws SaccadeException of kind IO, for example if the disk is full; the job can be continued
+     * @throws SaccadeException of kind IO, for example if the disk is full; the job can be
+     *     continued
      */
     public boolean run() {
         Path lockFile = folder.lock(job.name());

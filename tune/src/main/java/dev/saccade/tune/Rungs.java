@@ -42,8 +42,8 @@ record Rungs(List<Integer> sizes, int folds, boolean allFolds, boolean finalRuns
     }
 
     /**
-     * Returns the rungs with the largest number of trials whose first rung is long enough, and whose
-     * last rung is at least as long as the base config; else with the smallest number.
+     * Returns the rungs with the largest number of trials whose first rung is long enough, and
+     * whose last rung is at least as long as the base config; else with the smallest number.
      *
      * @param firstLength least length of the first rung
      */

@@ -5,6 +5,9 @@ import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.train.checkpoint.RunIdentity;
 import dev.saccade.train.config.RunConfig;
 
 import java.io.IOException;
@@ -13,7 +16,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Folder of a search or a cross-validation, which belongs to one config and its settings. */
+/**
+ * Folder of a search or a cross-validation, which belongs to one config, its labels and settings.
+ */
 final class SearchFolder {
 
     private static final String IDENTITY = "settings.txt";
@@ -23,11 +28,14 @@ final class SearchFolder {
     /**
      * Creates a folder, or opens one to continue.
      *
-     * @param settings of the search; must be the same when it is continued, like the config
+     * @param train images of {@code data.train}; their labels must be the same when the work is
+     *     continued, like the config and the settings
      */
-    static JobFolder open(Path folder, boolean resume, RunConfig config, Record settings) {
+    static JobFolder open(
+            Path folder, boolean resume, RunConfig config, Dataset train, Record settings) {
+        String labels = Text.format("labels of data.train: %s%n", RunIdentity.fingerprint(train));
         String yaml = ConfigWriter.yaml(Configs.unbind(config));
-        claim(folder, resume, TuneJson.text(settings) + "\n" + yaml);
+        claim(folder, resume, TuneJson.text(settings) + "\n" + labels + yaml);
         JobFolder files = new JobFolder(folder);
         files.create();
         return files;
@@ -64,8 +72,8 @@ final class SearchFolder {
             line++;
         }
         throw SaccadeException.user(
-                        "%s: was started with another config or other settings; got %s,"
-                                + " expected %s; repeat them, or choose another folder",
+                        "%s: was started with another config, other settings or other labels; got"
+                                + " %s, expected %s; repeat them, or choose another folder",
                         folder,
                         Printable.line(line(current, line)),
                         Printable.line(line(old, line)))

@@ -6,7 +6,6 @@ import com.google.common.collect.Maps;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
-import dev.saccade.datasets.Dataset;
 import dev.saccade.train.config.RunConfig;
 
 import java.util.ArrayList;
@@ -41,6 +40,7 @@ final class TunePlanner {
             RunConfig base,
             TuneSettings settings,
             SearchSpace space,
+            int images,
             Jobs jobs,
             Consumer<String> progress) {
         this.base = base;
@@ -48,8 +48,7 @@ final class TunePlanner {
         this.jobs = jobs;
         this.progress = progress;
         this.space = space;
-        Dataset dataset = FoldConfigs.images(base).open(base.data().root());
-        this.images = dataset.size();
+        this.images = images;
         this.folds =
                 new FoldConfigs(
                         settings.folds().orElse(FoldConfigs.defaultFolds(images)), settings.seed());
@@ -82,12 +81,7 @@ final class TunePlanner {
         }
         double perStep = measured.secondsPerStep();
         Rungs rungs =
-                rungs(
-                        baseSteps() * perStep,
-                        perStep,
-                        cost(measured),
-                        jobs.parallel(),
-                        remaining());
+                rungs(baseSteps() * perStep, perStep, cost(measured), jobs.parallel(), remaining());
         // Trials that differ only in settings without influence on the speed share a measurement.
         Map<Map<String, Choice>, Integer> measuredTrials = new LinkedHashMap<>();
         for (int trial = 0; trial < rungs.sizes().get(0); trial++) {
@@ -95,12 +89,7 @@ final class TunePlanner {
         }
         double measuring =
                 measured.seconds() * Math.ceil((double) measuredTrials.size() / jobs.parallel());
-        requireBudget(
-                rungs,
-                remaining() - measuring,
-                perStep,
-                cost(measured),
-                jobs.parallel());
+        requireBudget(rungs, remaining() - measuring, perStep, cost(measured), jobs.parallel());
         Optional<List<JobResult>> all =
                 jobs.run(
                         measuredTrials.values().stream()

@@ -76,12 +76,14 @@ public final class Tuner {
      *     config cannot be trained, or the budget is too small
      */
     public Optional<TuneResult> run(Path folder, boolean resume) {
-        JobFolder files = SearchFolder.open(folder, resume, config, settings);
+        Dataset images = FoldConfigs.images(config).open(config.data().root());
+        settings.folds().ifPresent(folds -> FoldConfigs.require(folds, images.size()));
+        JobFolder files = SearchFolder.open(folder, resume, config, images, settings);
         Jobs jobs = new Jobs(files, runner, config.monitor(), progress);
         Path planFile = folder.resolve("plan.json");
         if (!Files.exists(planFile)) {
             Optional<TunePlan> created =
-                    new TunePlanner(config, settings, space, jobs, progress).plan();
+                    new TunePlanner(config, settings, space, images.size(), jobs, progress).plan();
             if (created.isEmpty()) {
                 return Optional.empty();
             }

@@ -2,10 +2,13 @@ package dev.saccade.tune;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.CocoResults;
@@ -14,6 +17,8 @@ import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -91,6 +96,44 @@ class CrossValidationTest {
         assertTrue(alone.summary().contains("pooled"), alone.summary());
         assertTrue(Files.readString(alone.report()).contains("Cross-validation"));
         assertTrue(Files.exists(folder.resolve("one/label_errors.json")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 0, 1, 11})
+    void rejectsFoldsWithoutImages(int folds) throws IOException {
+        CrossValidation validation =
+                new CrossValidation(
+                        config(),
+                        new CrossValidation.Settings(folds, 0, 1),
+                        new LocalJobs(1, 1),
+                        line -> {});
+        SaccadeException error =
+                assertThrows(
+                        SaccadeException.class, () -> validation.run(folder.resolve("out"), false));
+        assertEquals(
+                "folds: got " + folds + ", expected 2 to 10, the number of training images",
+                error.getMessage());
+        assertFalse(Files.exists(folder.resolve("out")));
+    }
+
+    @Test
+    void resumesOnlyWithTheSameLabels() throws IOException {
+        LocalJobs stopped = new LocalJobs(1, 1);
+        stopped.stop();
+        assertFalse(run("out", stopped, false).isPresent());
+        RunConfig same = config();
+        Path labels = folder.resolve("train.json");
+        Files.writeString(labels, Files.readString(labels).replace("[3,4,16,20]", "[3,4,16,19]"));
+        CrossValidation changed =
+                new CrossValidation(
+                        same,
+                        new CrossValidation.Settings(2, 0, 1),
+                        new LocalJobs(1, 1),
+                        line -> {});
+        SaccadeException error =
+                assertThrows(
+                        SaccadeException.class, () -> changed.run(folder.resolve("out"), true));
+        assertTrue(error.getMessage().contains("labels of data.train"), error.getMessage());
     }
 
     private static void awaitRun(Path run) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 
+import dev.saccade.config.ConfigNode;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.Training;
@@ -225,7 +226,7 @@ class TunerTest {
         assertTrue(
                 changed.getMessage()
                         .contains(
-                                "was started with another config or other settings; got \"search\" : ["),
+                                "was started with another config, other settings or other labels; got \"search\" : ["),
                 changed.getMessage());
         Path settings = folder.resolve("search/settings.txt");
         Files.writeString(settings, Files.readString(settings).replace(",\n", "\n"));
@@ -250,5 +251,31 @@ class TunerTest {
                 budget.getMessage().startsWith("budget: got 100 steps, expected at least about "),
                 budget.getMessage());
         assertFalse(Files.exists(folder.resolve("small")), "another budget can use the folder");
+    }
+
+    @Test
+    void rejectsFoldsAndSearchesBeforeItCreatesTheFolder() throws IOException {
+        TuneSettings none =
+                new TuneSettings(
+                        TuneBudget.parse(BUDGET),
+                        Optional.empty(),
+                        Optional.of(0),
+                        0,
+                        List.of(),
+                        List.of(),
+                        true,
+                        1);
+        Tuner tuner =
+                new Tuner(TinyData.config(folder), none, InProcess.uninterrupted(), lines::add);
+        SaccadeException error =
+                assertThrows(
+                        SaccadeException.class, () -> tuner.run(folder.resolve("search"), false));
+        assertTrue(error.getMessage().startsWith("folds: got 0"), error.getMessage());
+        assertFalse(Files.exists(folder.resolve("search")));
+        TuneSettings wrong = settings("optimizer.decay=[1]");
+        ConfigNode.Mapping config = TinyData.config(folder);
+        assertThrows(
+                SaccadeException.class,
+                () -> new Tuner(config, wrong, InProcess.uninterrupted(), lines::add));
     }
 }

@@ -2,6 +2,8 @@ package dev.saccade.datasets.convert;
 
 import com.google.common.base.Ascii;
 
+import java.util.List;
+
 /** Formats in which object labels can be written. */
 public enum TargetFormat {
     /** {@code annotations_train.json}, {@code annotations_val.json} and {@code images/}. */
@@ -32,6 +34,11 @@ public enum TargetFormat {
     /** Returns whether the format keeps objects that training and evaluation ignore. */
     public boolean keepsIgnored() {
         return this == COCO;
+    }
+
+    /** Rejects names of images that the format cannot represent together. */
+    public void requireNames(List<String> images) {
+        writer.requireNames(images);
     }
 
     LabelWriter writer() {

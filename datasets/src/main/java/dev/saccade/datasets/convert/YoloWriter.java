@@ -31,7 +31,7 @@ final class YoloWriter implements LabelWriter {
 
     @Override
     public void write(SourceLabels labels, OutputFolder target) throws IOException {
-        requireUsable(labels.images());
+        requireNames(labels.images().stream().map(LabeledImage::name).toList());
         StringBuilder yaml = new StringBuilder();
         for (Split split : Split.values()) {
             List<LabeledImage> images = labels.images(split);
@@ -53,17 +53,17 @@ final class YoloWriter implements LabelWriter {
         }
         target.write("data.yaml", yaml.toString().getBytes(UTF_8));
         for (LabeledImage image : labels.images()) {
-            target.write(file(image), lines(image).getBytes(UTF_8));
+            target.write(file(image.name()), lines(image).getBytes(UTF_8));
         }
     }
 
     /** Rejects image names that Ultralytics cannot read. */
-    private static void requireUsable(List<LabeledImage> images) {
+    @Override
+    public void requireNames(List<String> images) {
         Problems problems = new Problems();
         Map<String, String> others = new HashMap<>();
-        for (LabeledImage image : images) {
-            String name = image.name();
-            String other = others.putIfAbsent(file(image), name);
+        for (String name : images) {
+            String other = others.putIfAbsent(file(name), name);
             if (other != null) {
                 problems.add("%s and %s need the same YOLO label file; rename one", other, name);
             }
@@ -75,8 +75,8 @@ final class YoloWriter implements LabelWriter {
     }
 
     /** Returns the label file, as Ultralytics: replaces the last folder "images" by "labels". */
-    private static String file(LabeledImage image) {
-        String path = IMAGES + SourceFolder.stem(image.name());
+    private static String file(String image) {
+        String path = IMAGES + SourceFolder.stem(image);
         int last = path.lastIndexOf(IMAGES);
         return (path.substring(0, last) + "/labels/" + path.substring(last + IMAGES.length()))
                         .substring(1)

@@ -51,7 +51,7 @@ public record Candidates(List<Candidate> images, List<String> faults) {
         for (int i = 0; i < files.size(); i++) {
             int id = i + 1;
             Path file = files.get(i);
-            String name = folder.relativize(file).toString().replace(File.separatorChar, '/');
+            String name = name(folder, file);
             tasks.add(() -> usable(model, name, id, file, thresholds));
         }
         List<Candidate> images = new ArrayList<>();
@@ -66,6 +66,11 @@ public record Candidates(List<Candidate> images, List<String> faults) {
                     });
         }
         return new Candidates(images, faults);
+    }
+
+    /** Returns the path of an image relative to a folder, with {@code /} between its parts. */
+    public static String name(Path folder, Path file) {
+        return folder.relativize(file).toString().replace(File.separatorChar, '/');
     }
 
     private static Result usable(

@@ -122,8 +122,20 @@ public record SuggestionWriter(
                         .collect(Collectors.joining(", "));
     }
 
+    /** Returns the objects that reach the thresholds, without empty masks. */
     private Optional<Instances> accepted(Candidate image) {
-        return image.objects().map(objects -> thresholds.select(objects, model.classes()));
+        return image.objects()
+                .map(objects -> thresholds.select(objects, model.classes()))
+                .map(
+                        objects ->
+                                objects.select(
+                                        IntStream.range(0, objects.size())
+                                                .filter(
+                                                        i ->
+                                                                !objects.hasMasks()
+                                                                        || objects.mask(i).area()
+                                                                                > 0)
+                                                .toArray()));
     }
 
     /** Writes the images with the detections that reach the thresholds as labels. */
