@@ -33,6 +33,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** Runs a {@link TrainJob} in this process. A later run of the same job continues it. */
 public final class JobRun {
@@ -173,25 +174,40 @@ public final class JobRun {
 
     /** Starts or continues a run until it has {@code steps} steps; false if stopped. */
     private boolean trainTo(Training training, Path run, long steps) {
-        RunFolder files = new RunFolder(run);
-        if (!files.isSaved() || steps(files) > steps) {
-            JobFolder.delete(run);
-        }
-        boolean resume = files.isSaved();
-        if (resume && steps(files) == steps) {
+        OptionalLong saved = savedSteps(run);
+        if (saved.isPresent() && saved.getAsLong() == steps) {
             return true;
+        }
+        boolean resume = saved.isPresent() && saved.getAsLong() < steps;
+        if (!resume) {
+            JobFolder.delete(run);
         }
         Hook timer = timer(steps == Long.MAX_VALUE ? 0 : steps);
         boolean isFinished =
                 isFinished(
                         training,
                         each -> resume ? each.resume(run, timer) : each.start(run, timer));
-        return isFinished || (files.isSaved() && steps(files) == steps);
+        return isFinished || savedSteps(run).equals(OptionalLong.of(steps));
     }
 
-    private static long steps(RunFolder run) {
-        Path file = Files.exists(run.last()) ? run.last() : run.previous();
-        return RunState.fromMetadata(file, SafeTensors.read(file).metadata()).iteration();
+    /** Returns the steps of the last readable state of a run; empty if there is none. */
+    private static OptionalLong savedSteps(Path run) {
+        RunFolder files = new RunFolder(run);
+        for (Path file : List.of(files.last(), files.previous())) {
+            try {
+                Map<String, String> metadata =
+                        Files.exists(file) ? SafeTensors.read(file).metadata() : Map.of();
+                if (!metadata.isEmpty()) {
+                    return OptionalLong.of(RunState.fromMetadata(file, metadata).iteration());
+                }
+            } catch (SaccadeException e) {
+                if (e.kind() == SaccadeException.Kind.IO) {
+                    throw e;
+                }
+                // The file is damaged; resuming reports this as well.
+            }
+        }
+        return OptionalLong.empty();
     }
 
     private interface Start {

@@ -3,7 +3,6 @@ package dev.saccade.tune;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
 
-import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,9 +35,8 @@ final class Jobs {
     /** Returns the results in the order of the jobs; empty if stopped. */
     Optional<List<JobResult>> run(List<TrainJob> jobs) {
         for (TrainJob job : jobs) {
-            if (!Files.exists(folder.job(job.name()))) {
-                TuneJson.write(folder.job(job.name()), job);
-            }
+            // Replaces a file that was damaged before the work is continued.
+            TuneJson.write(folder.job(job.name()), job);
         }
         List<String> names = jobs.stream().map(TrainJob::name).toList();
         AtomicInteger done =

@@ -15,6 +15,12 @@ final class SearchOption {
     private static final Pattern LIST = Pattern.compile("\\[(.*)]", Pattern.DOTALL);
     private static final Pattern RANGE = Pattern.compile("([0-9.eE+-]+?)\\.\\.([0-9.eE+-]+)");
 
+    /** Settings that a search sets for all trials. */
+    private static final Pattern FIXED =
+            Pattern.compile(
+                    "(epochs|iterations|schedule|data\\.(train|val|workers|num_last_epochs)"
+                            + "|evaluation|checkpoint)(\\..+|\\[.+)?");
+
     private SearchOption() {}
 
     /** Parses {@code KEY=[A, B, ...]} or {@code KEY=LOW..HIGH}; each value must fit the config. */
@@ -24,6 +30,11 @@ final class SearchOption {
             throw wrong(text);
         }
         String key = form.group(1);
+        if (FIXED.matcher(key).matches()) {
+            throw SaccadeException.user(
+                    "search %s: the search sets %s for all trials; search other settings",
+                    text, key);
+        }
         Matcher list = LIST.matcher(form.group(2).strip());
         Matcher range = RANGE.matcher(form.group(2).strip());
         Dimension dimension;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonAutoDetect;
 import com.fasterxml.jackson.annotation.PropertyAccessor;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
@@ -20,6 +21,8 @@ final class TuneJson {
     private static final ObjectMapper JSON =
             new ObjectMapper()
                     .registerModule(new Jdk8Module())
+                    .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
+                    .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
                     .setPropertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
                     .setVisibility(PropertyAccessor.GETTER, JsonAutoDetect.Visibility.NONE)
                     .setVisibility(PropertyAccessor.IS_GETTER, JsonAutoDetect.Visibility.NONE)
@@ -40,12 +43,18 @@ final class TuneJson {
     }
 
     private static <T> T read(Path file, Content<T> content) {
+        String reason;
         try {
-            return content.read();
+            T value = content.read();
+            if (value != null) {
+                return value;
+            }
+            reason = "null";
         } catch (IOException e) {
-            throw SaccadeException.user(
-                    "%s: damaged file; start again in another folder (%s)", file, e.getMessage());
+            reason = e.getMessage();
         }
+        throw SaccadeException.user(
+                "%s: damaged file; start again in another folder (%s)", file, reason);
     }
 
     static void write(Path file, Object value) {

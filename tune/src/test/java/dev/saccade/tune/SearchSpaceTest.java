@@ -147,8 +147,10 @@ class SearchSpaceTest {
             delimiter = '|',
             value = {
                 "ema | search: got ema, expected KEY=[VALUE, VALUE, ...] or KEY=LOW..HIGH",
-                "epochs=3 | search: got epochs=3, expected",
-                "epochs=[] | search: got epochs=[], expected",
+                "seed=3 | search: got seed=3, expected",
+                "iterations=[3] | search iterations=[3]: the search sets iterations for all trials",
+                "schedule.type=[poly] | search schedule.type=[poly]: the search sets schedule.type",
+                "seed=[] | search: got seed=[], expected",
                 "optimizer.weight_decay=3..1 | search: got optimizer.weight_decay=3..1, expected",
                 "optimizer.weight_decay=a..b | search: got optimizer.weight_decay=a..b, expected",
                 "optimizer.decay=[1] | search optimizer.decay=[1]: ",

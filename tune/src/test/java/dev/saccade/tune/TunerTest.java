@@ -23,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -193,6 +194,36 @@ class TunerTest {
         Files.delete(runs);
         assertTrue(run("parts", InProcess.uninterrupted(), true).isPresent());
         assertEquals(trials("whole"), trials("parts"));
+    }
+
+    @Test
+    void replacesDamagedFiles() throws IOException {
+        run("whole", InProcess.uninterrupted(), false);
+        run("parts", new InProcess(6, Duration.ofMillis(100)), false);
+        int damaged = 0;
+        try (Stream<Path> files = Files.walk(folder.resolve("parts"))) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                String name = file.getFileName().toString();
+                boolean isJob =
+                        file.getParent().endsWith("jobs") && name.equals("trial_000_rung_2.json");
+                if (isJob || name.equals("last.safetensors")) {
+                    Files.write(file, Arrays.copyOf(Files.readAllBytes(file), 10));
+                    damaged++;
+                }
+            }
+        }
+        assertTrue(damaged > 1, damaged + " files");
+        assertTrue(run("parts", InProcess.uninterrupted(), true).isPresent());
+        assertEquals(trials("whole"), trials("parts"));
+        Path result = folder.resolve("parts/results/trial_000_rung_1.json");
+        for (String text : List.of("null", "{}", "{\"name\": null}")) {
+            Files.writeString(result, text);
+            SaccadeException error =
+                    assertThrows(
+                            SaccadeException.class,
+                            () -> run("parts", InProcess.uninterrupted(), true));
+            assertTrue(error.getMessage().contains("damaged file"), error.getMessage());
+        }
     }
 
     @Test
