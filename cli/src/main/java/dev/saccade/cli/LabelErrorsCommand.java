@@ -108,7 +108,9 @@ final class LabelErrorsCommand extends BaseCommand {
                     dataset.size() - errors.inspected(), Count.of(dataset.size(), "image"));
         }
         if (errors.suspects().isEmpty()) {
-            printMessage("note: the model may be too weak to find label errors; check its AP");
+            printMessage(
+                    "note: no prediction contradicts a label confidently; check that the AP of the"
+                            + " model is not low");
         }
         printMessage("%s; open %s", summary(errors), out.resolve("index.html"));
         return 0;

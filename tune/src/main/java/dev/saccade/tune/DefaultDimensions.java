@@ -77,7 +77,8 @@ final class DefaultDimensions {
                         "learning_rate",
                         KEYS.get("learning_rate"),
                         rate / LEARNING_RATE_FACTOR,
-                        rate * LEARNING_RATE_FACTOR));
+                        rate * LEARNING_RATE_FACTOR,
+                        false));
         add(all, "layer_decay", isPretrained() ? layerDecays() : List.of());
         add(all, "image_size", imageSizes());
         add(all, "augmentation", augmentations());

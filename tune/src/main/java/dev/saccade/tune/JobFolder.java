@@ -9,20 +9,28 @@ import dev.saccade.train.checkpoint.RunFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 
 /** Files of jobs, shared by the processes that run them. */
 public record JobFolder(Path path) {
 
+    private static final List<String> FOLDERS = List.of("jobs", "results", "runs", "logs");
+
     /** Creates the subfolders. */
     void create() {
         try {
-            for (String name : new String[] {"jobs", "results", "runs", "logs"}) {
+            for (String name : FOLDERS) {
                 Files.createDirectories(path.resolve(name));
             }
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be created: %s", path, e.getMessage());
         }
+    }
+
+    /** Deletes the subfolders. */
+    void deleteContent() {
+        FOLDERS.forEach(name -> delete(path.resolve(name)));
     }
 
     Path job(String name) {

@@ -41,6 +41,17 @@ final class SearchFolder {
         return files;
     }
 
+    /** Deletes the files of the work; keeps the folder, which may be a link or a mount point. */
+    static void clear(JobFolder folder) {
+        try {
+            folder.deleteContent();
+            Files.delete(folder.path().resolve(IDENTITY));
+        } catch (IOException e) {
+            throw SaccadeException.io(
+                    e, "%s: cannot be deleted: %s", folder.path(), e.getMessage());
+        }
+    }
+
     private static void claim(Path folder, boolean resume, String identity) {
         Path file = folder.resolve(IDENTITY);
         try {

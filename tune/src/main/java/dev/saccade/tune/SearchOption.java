@@ -49,22 +49,37 @@ final class SearchOption {
             choices.forEach(choice -> require(text, choice, base));
             dimension = new ListDimension(key, choices);
         } else if (range.matches()) {
-            dimension = range(text, key, range);
-            require(text, Choice.of("", key + "=" + number(text, range.group(1))), base);
-            require(text, Choice.of("", key + "=" + number(text, range.group(2))), base);
+            dimension = range(text, key, range, base);
         } else {
             throw wrong(text);
         }
         return dimension;
     }
 
-    private static RangeDimension range(String text, String key, Matcher range) {
+    private static RangeDimension range(String text, String key, Matcher range, RunConfig base) {
         double low = number(text, range.group(1));
         double high = number(text, range.group(2));
         if (!(low > 0 && high > low)) {
             throw wrong(text);
         }
-        return new RangeDimension(key, key, low, high);
+        boolean isWhole =
+                low == Math.rint(low)
+                        && high == Math.rint(high)
+                        && !fits(Choice.of("", key + "=" + low), base);
+        for (double bound : new double[] {low, high}) {
+            String value = isWhole ? Long.toString((long) bound) : Double.toString(bound);
+            require(text, Choice.of("", key + "=" + value), base);
+        }
+        return new RangeDimension(key, key, low, high, isWhole);
+    }
+
+    private static boolean fits(Choice choice, RunConfig base) {
+        try {
+            base.with(choice.overrides().toArray(String[]::new));
+            return true;
+        } catch (SaccadeException e) {
+            return false;
+        }
     }
 
     private static double number(String text, String number) {

@@ -17,6 +17,8 @@ public record TuneBudget(double amount, Unit unit) {
         STEPS
     }
 
+    private static final double MAX = 1e9;
+
     private static final Pattern TIME =
             Pattern.compile("(?:(\\d+(?:\\.\\d+)?)h)?(?:(\\d+(?:\\.\\d+)?)m)?(?:(\\d+)s)?");
 
@@ -42,7 +44,7 @@ public record TuneBudget(double amount, Unit unit) {
     }
 
     private static TuneBudget positive(String text, double amount, Unit unit) {
-        if (!(amount > 0)) {
+        if (!(amount > 0 && amount <= MAX)) {
             throw wrong(text);
         }
         return new TuneBudget(amount, unit);
@@ -51,7 +53,7 @@ public record TuneBudget(double amount, Unit unit) {
     private static SaccadeException wrong(String text) {
         return SaccadeException.user(
                 "budget: got %s, expected a time such as 2h, 1h30m or 90s, or a number of steps"
-                        + " such as 20000steps",
+                        + " such as 20000steps, up to 1e9",
                 text.isEmpty() ? "nothing" : text);
     }
 

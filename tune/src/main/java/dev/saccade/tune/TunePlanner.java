@@ -170,7 +170,7 @@ final class TunePlanner {
     }
 
     /**
-     * Rejects a search if {@code left} of the budget does not suffice for some steps. Deletes its
+     * Rejects a search if {@code left} of the budget does not suffice for some steps. Empties its
      * folder, because a search cannot continue with another budget.
      */
     private void requireBudget(
@@ -178,7 +178,7 @@ final class TunePlanner {
         double least = MIN_STEPS * perStep / rungs.fraction(0);
         double used = settings.budget().amount() - left;
         if (rungs.length(left, cost, parallel) < least) {
-            JobFolder.delete(jobs.folder().path());
+            SearchFolder.clear(jobs.folder());
             throw rungs.tooSmall(
                     settings.budget(), used + 1.05 * rungs.total(least, cost, parallel));
         }

@@ -198,6 +198,11 @@ public final class Tuner {
                             config.monitor(),
                             stepsOfBase()));
             List<String> conclusions = new ArrayList<>();
+            if (Finalist.base(finalists.get()).isEmpty()) {
+                conclusions.add(
+                        "No trial was compared with the base config, because it failed: "
+                                + failureOfBase());
+            }
             conclusions.addAll(Conclusions.of(finalists.get(), best, config.monitor(), allFolds()));
             Conclusions.length(best.trial().lastSteps(), stepsOfBase()).ifPresent(conclusions::add);
             if (!plan.rungs().finalRuns()) {
@@ -211,6 +216,13 @@ public final class Tuner {
             }
             Path report = write(finalists.get(), Optional.of(best), conclusions);
             return Optional.of(new TuneResult(best.trial().number(), yaml, report, conclusions));
+        }
+
+        private String failureOfBase() {
+            return results.get(0).stream()
+                    .flatMap(result -> result.failure().stream())
+                    .findFirst()
+                    .orElse("no score");
         }
 
         /** Returns the number of steps of the original config on all of {@code data.train}. */

@@ -21,6 +21,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 class SearchSpaceTest {
 
@@ -140,6 +141,18 @@ class SearchSpaceTest {
                                 List.of("optimizer.learning_rate=1e-4..1e-2"),
                                 List.of("augmentation", "backbone"))
                         .names());
+    }
+
+    @Test
+    void samplesWholeNumbersForIntegers() throws IOException {
+        SearchSpace space =
+                SearchSpace.of(base(), List.of("model.neck.out_channels=16..64"), List.of("all"));
+        Set<String> values = new TreeSet<>();
+        for (int trial = 1; trial < 40; trial++) {
+            values.add(space.sample(0, trial).get("model.neck.out_channels").label());
+        }
+        assertTrue(values.size() > 10, values.toString());
+        assertTrue(values.stream().allMatch(each -> each.matches("\\d\\d")), values.toString());
     }
 
     @ParameterizedTest

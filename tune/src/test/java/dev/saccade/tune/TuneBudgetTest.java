@@ -26,7 +26,8 @@ class TuneBudgetTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "2", "0h", "0steps", "1d", "h", "-1h", "two hours"})
+    @ValueSource(
+            strings = {"", "2", "0h", "0steps", "1d", "h", "-1h", "two hours", "9999999999steps"})
     void rejects(String text) {
         SaccadeException error = assertThrows(SaccadeException.class, () -> TuneBudget.parse(text));
         assertTrue(error.getMessage().startsWith("budget: got "), error.getMessage());
