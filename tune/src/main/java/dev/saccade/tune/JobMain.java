@@ -2,6 +2,9 @@ package dev.saccade.tune;
 
 import dev.saccade.core.SaccadeException;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -12,6 +15,8 @@ import java.util.concurrent.TimeUnit;
  * after an IO error, whose message is the last line of output.
  */
 public final class JobMain {
+
+    private static final Logger LOG = LoggerFactory.getLogger(JobMain.class);
 
     private static final int INTERRUPTED = 130;
 
@@ -32,7 +37,7 @@ public final class JobMain {
         try {
             code = job.run() ? 0 : INTERRUPTED;
         } catch (SaccadeException e) {
-            System.err.println(e.getMessage());
+            LOG.error("{}", e.getMessage());
             code = e.kind().exitCode();
         }
         ended.countDown();
