@@ -153,12 +153,13 @@ public final class LocalJobs implements JobRunner {
         return last.isEmpty() ? end : end + ": " + last;
     }
 
-    /** Returns the last message of a job; empty if there is none. */
+    /** Returns the last message of a job, without its log level; empty if there is none. */
     private static String lastLine(JobFolder files, String job) {
         try (Stream<String> lines = Files.lines(files.log(job), UTF_8)) {
             return lines.filter(line -> !line.isBlank())
                     .filter(line -> !Character.isWhitespace(line.charAt(0)))
                     .reduce((before, last) -> last)
+                    .map(last -> last.replaceFirst("^ERROR: ", ""))
                     .orElse("");
         } catch (IOException e) {
             return "";
