@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 @Command(
         name = "weights",
@@ -39,8 +40,14 @@ final class WeightsCommand extends BaseCommand {
 
     @Override
     public Integer call() {
+        List<LocalRun> runs = LocalRun.all(Path.of("runs"));
         if (json.isSet()) {
-            json.print(spec, PretrainedWeights.all().stream().map(WeightsCommand::keys).toList());
+            json.print(
+                    spec,
+                    Stream.concat(
+                                    PretrainedWeights.all().stream().map(WeightsCommand::keys),
+                                    runs.stream().map(LocalRun::keys))
+                            .toList());
             return 0;
         }
         PrintWriter out = out();
@@ -63,6 +70,13 @@ final class WeightsCommand extends BaseCommand {
         out.printf(
                 Locale.ROOT,
                 "%nSizes as published. Download with: ./saccade weights fetch NAME...%n");
+        if (!runs.isEmpty()) {
+            out.printf(Locale.ROOT, "%nRuns in this folder%n%n");
+            for (LocalRun run : runs) {
+                out.printf(
+                        Locale.ROOT, ROW, "  " + run.folder(), run.model(), run.size(), "", "yes");
+            }
+        }
         return 0;
     }
 
