@@ -20,6 +20,7 @@ public final class Backbones implements ComponentProvider {
                 UnifiedSwin.Config.class,
                 DwConvSwin.Config.class,
                 DynamicConvSwin.Config.class,
-                DwNet.Config.class);
+                DwNet.Config.class,
+                Deit.Config.class);
     }
 }

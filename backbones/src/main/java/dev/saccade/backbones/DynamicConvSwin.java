@@ -54,7 +54,18 @@ public final class DynamicConvSwin extends SwinFamily {
         /** {@code sum_j max(0, LayerNorm_j(l_ij)) v_j}. */
         LAYERNORM_RELU,
         /** {@code q_i * mean_j k_j + sum_j p_ij k_j} per channel, without values. */
-        DEPTHWISE
+        DEPTHWISE;
+
+        FilterNorm norm(int keys) {
+            return switch (this) {
+                case SOFTMAX -> new FilterNorm(Activation.SOFTMAX);
+                case NONE, SCALING -> new FilterNorm(Activation.IDENTITY);
+                case SCALING_RELU -> new FilterNorm(Activation.RELU);
+                case LAYERNORM -> new FilterNorm(keys, Activation.IDENTITY);
+                case LAYERNORM_RELU -> new FilterNorm(keys, Activation.RELU);
+                case DEPTHWISE -> throw new IllegalStateException("depthwise has no filters");
+            };
+        }
     }
 
     /** Scale c of products of queries and keys with d channels. */
@@ -62,7 +73,14 @@ public final class DynamicConvSwin extends SwinFamily {
         /** {@code 1 / d}. */
         HEAD_DIM,
         /** {@code 1 / sqrt(d)}. */
-        SQRT_HEAD_DIM
+        SQRT_HEAD_DIM;
+
+        float scale(int headDim) {
+            return switch (this) {
+                case HEAD_DIM -> 1f / headDim;
+                case SQRT_HEAD_DIM -> (float) Math.pow(headDim, -0.5);
+            };
+        }
     }
 
     /**
@@ -129,24 +147,6 @@ public final class DynamicConvSwin extends SwinFamily {
         public DynamicConvSwin build() {
             return new DynamicConvSwin(this);
         }
-
-        private FilterNorm norm(int keys) {
-            return switch (attention) {
-                case SOFTMAX -> new FilterNorm(Activation.SOFTMAX);
-                case NONE, SCALING -> new FilterNorm(Activation.IDENTITY);
-                case SCALING_RELU -> new FilterNorm(Activation.RELU);
-                case LAYERNORM -> new FilterNorm(keys, Activation.IDENTITY);
-                case LAYERNORM_RELU -> new FilterNorm(keys, Activation.RELU);
-                case DEPTHWISE -> throw new IllegalStateException("depthwise has no filters");
-            };
-        }
-
-        private float scale(int headDim) {
-            return switch (scaleMode) {
-                case HEAD_DIM -> 1f / headDim;
-                case SQRT_HEAD_DIM -> (float) Math.pow(headDim, -0.5);
-            };
-        }
     }
 
     public DynamicConvSwin(Config config) {
@@ -200,8 +200,8 @@ public final class DynamicConvSwin extends SwinFamily {
         Dense(Config config, int channels, int heads, WindowRegion region) {
             super(config, heads, region);
             biasOutside = config.biasOutside();
-            scale = config.scale(channels / heads);
-            norm = add("norm", config.norm(region.keys()));
+            scale = config.scaleMode().scale(channels / heads);
+            norm = add("norm", config.attention().norm(region.keys()));
             qkv = add("qkv", new Linear(channels, 3 * channels));
             proj = add("proj", new Linear(channels, channels));
         }

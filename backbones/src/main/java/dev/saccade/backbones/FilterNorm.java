@@ -11,6 +11,7 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * Normalizes filters over the keys (last axis): optional layer normalization with a gain and bias
@@ -68,7 +69,12 @@ final class FilterNorm extends Module {
      * 1 for masked keys and broadcasts.
      */
     NDArray forward(NDArray values, Optional<NDArray> unseen) {
-        NDArray x = weight.isPresent() ? normalized(values, unseen) : values;
+        return forward(values, unseen, UnaryOperator.identity());
+    }
+
+    /** Normalizes like {@link #forward}; {@code perKey} fits gain and bias to the keys. */
+    NDArray forward(NDArray values, Optional<NDArray> unseen, UnaryOperator<NDArray> perKey) {
+        NDArray x = weight.isPresent() ? normalized(values, unseen, perKey) : values;
         if (activation == Activation.SOFTMAX) {
             return unseen.map(u -> MASKED_SOFTMAX.run(x, u))
                     .orElseGet(() -> Functional.softmax(x, -1));
@@ -77,9 +83,10 @@ final class FilterNorm extends Module {
         return activation == Activation.RELU ? Functional.reluInPlace(masked) : masked;
     }
 
-    private NDArray normalized(NDArray values, Optional<NDArray> unseen) {
-        NDArray w = weight.orElseThrow().getArray();
-        NDArray b = bias.orElseThrow().getArray();
+    private NDArray normalized(
+            NDArray values, Optional<NDArray> unseen, UnaryOperator<NDArray> perKey) {
+        NDArray w = perKey.apply(weight.orElseThrow().getArray());
+        NDArray b = perKey.apply(bias.orElseThrow().getArray());
         return unseen.map(u -> MASKED_LAYER_NORM.run(values, w, b, u))
                 .orElseGet(() -> Functional.layerNorm(values, w, b, 1e-5f));
     }

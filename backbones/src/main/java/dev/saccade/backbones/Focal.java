@@ -120,7 +120,6 @@ public final class Focal extends SwinFamily {
             @Default("true") boolean qkvBias,
             @Default("true") boolean patchNorm,
             @Default("false") boolean ape,
-            @Default("true") boolean outputNorms,
             @Unwrapped FocalWindows windows,
             @Unwrapped StageSettings stages)
             implements SwinFamily.Config {
@@ -179,7 +178,6 @@ public final class Focal extends SwinFamily {
 
     private static final int PATCH = 4;
     private static final int COARSEST = 32;
-    private static final float EPS = 1e-5f;
 
     public Focal(Config config) {
         super(config);
@@ -187,10 +185,7 @@ public final class Focal extends SwinFamily {
         addStages(
                 (s, b) -> add("layers." + s + ".blocks." + b, new FocalBlock(config, s, b)),
                 s -> Optional.of(add("layers." + s + ".downsample", downsample(config, s))));
-        if (config.outputNorms()) {
-            addOutputNorms(EPS);
-        }
-        freezeStages();
+        addOutputNormsAndFreeze();
     }
 
     private static final class Stem extends Layer {

@@ -81,7 +81,7 @@ final class LinGloDownSampling {
                 new PatchEmbed(conv, norm, patch),
                 out,
                 IMAGE_SIZE / config.stride(stage),
-                false);
+                PositionedPatchEmbed.Token.NONE);
     }
 
     private static Conv2d convolution(Geometry geometry) {

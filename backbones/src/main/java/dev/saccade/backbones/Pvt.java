@@ -5,6 +5,7 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.backbones.PositionedPatchEmbed.Token;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.Component;
@@ -25,7 +26,8 @@ import java.util.Optional;
 
 /**
  * Pyramid Vision Transformer v1 (Wang et al. 2021) with the structure and parameter names of the
- * official detection code, without output norms.
+ * official code. The default is the detector's backbone, without output norms; with {@code
+ * cls_token}, it is the classifier's, whose only output is the class token.
  *
  * <p>As in the original, rows and columns that do not fill a patch are cropped at the bottom and
  * right.
@@ -36,6 +38,7 @@ public final class Pvt extends StagedTransformer {
      * Settings of a Pyramid Vision Transformer.
      *
      * @param srRatios factors by which keys and values are reduced along each side of the map
+     * @param clsToken whether the last stage starts with a class token, which becomes a 1x1 map
      * @param normEps eps of the block normalizations; other normalizations use 1e-5
      */
     @Component("pvt")
@@ -52,6 +55,7 @@ public final class Pvt extends StagedTransformer {
             @Default("true") boolean qkvBias,
             @Default("1e-6") double normEps,
             @Default("224") int pretrainImgSize,
+            @Default("false") boolean clsToken,
             @Unwrapped @Default("{depths: [3, 4, 6, 3], drop_path_rate: 0.1}") StageSettings stages)
             implements StagedTransformer.Config {
 
@@ -74,6 +78,16 @@ public final class Pvt extends StagedTransformer {
                     "pretrain_img_size",
                     pretrainImgSize,
                     "a multiple of 32");
+            Checks.require(
+                    !clsToken || stages.outIndices().equals(List.of(STAGES - 1)),
+                    "out_indices",
+                    stages.outIndices(),
+                    "[3] with cls_token");
+            Checks.require(
+                    !clsToken || srRatios.get(STAGES - 1) == 1,
+                    "sr_ratios",
+                    srRatios,
+                    "1 in the last stage with cls_token");
         }
 
         @Override
@@ -83,9 +97,9 @@ public final class Pvt extends StagedTransformer {
 
         @Override
         public CheckpointRules checkpointRules() {
-            return CLASSIFIER
-                    .withPositions(PositionTable.bilinear("{b}pos_embed{i}"))
-                    .withUnexpected("{b}cls_token");
+            CheckpointRules rules =
+                    CLASSIFIER.withPositions(PositionTable.bilinear("{b}pos_embed{i}"));
+            return clsToken ? rules : rules.withUnexpected("{b}cls_token");
         }
 
         @Override
@@ -103,6 +117,9 @@ public final class Pvt extends StagedTransformer {
         addStages(
                 (s, b) -> add("block" + (s + 1) + "." + b, block(config, s, b)),
                 s -> Optional.of(add("", embedding(config, s + 1))));
+        if (config.clsToken()) {
+            addOutput(STAGES - 1, new Sequential().then(ClassToken::of));
+        }
         freezeStages();
     }
 
@@ -127,9 +144,13 @@ public final class Pvt extends StagedTransformer {
         int channels = config.channels(stage);
         Geometry geometry = new Geometry(in, channels, patch).stride(patch);
         int side = config.pretrainImgSize() / (PATCH << stage);
-        // The classifier has a class token in the last stage.
+        Token last = config.clsToken() ? Token.PREPENDED : Token.POSITION_ONLY;
         return new PositionedPatchEmbed(
-                stage, new PatchEmbed(geometry, true, false), channels, side, stage == STAGES - 1);
+                stage,
+                new PatchEmbed(geometry, true, false),
+                channels,
+                side,
+                stage == STAGES - 1 ? last : Token.NONE);
     }
 
     /** Returns the spatial reduction of the keys and values. */

@@ -21,13 +21,20 @@ final class ResNetCheckpoints {
     private static final NameTable TORCHVISION =
             new NameTable("torchvision", BARE_MARK, List.of(BARE_MARK), "");
 
+    private static final NameTable TORCHVISION_CLASSIFIER =
+            new NameTable(
+                    "torchvision",
+                    "fc.weight",
+                    List.of(BARE_MARK, "head.weight"),
+                    "fc.{*}  head.{*}");
+
     private static final NameTable HUGGING_FACE =
             new NameTable(
                     "huggingface",
                     "{b}embedder.embedder.convolution.weight",
                     List.of(MARK, "{b}conv1.weight"),
                     """
-                    {b}classifier.1.{*}                                          {b}fc.{*}
+                    {b}classifier.1.{*}                                          {b}head.{*}
                     {b}embedder.embedder.convolution.{*}                         {b}conv1.{*}
                     {b}embedder.embedder.normalization.{*}                       {b}bn1.{*}
                     {b}encoder.stages.{i}.layers.{j}.shortcut.convolution.{*}    {b}layer{i+1}.{j}.downsample.0.{*}
@@ -62,8 +69,11 @@ final class ResNetCheckpoints {
 
     static final CheckpointRules RULES =
             CheckpointRules.NONE
-                    .withNames(TORCHVISION, HUGGING_FACE, DETECTRON2, CAFFE2)
+                    .withNames(
+                            TORCHVISION_CLASSIFIER, TORCHVISION, HUGGING_FACE, DETECTRON2, CAFFE2)
                     .withUnexpected(
+                            "{b}head.weight",
+                            "{b}head.bias",
                             "{b}fc.weight",
                             "{b}fc.bias",
                             "{b}fc1000_w",

@@ -13,6 +13,8 @@ import java.util.List;
  * @param depths blocks of each stage
  * @param dropPathRate stochastic depth rate of the last block; increases linearly from 0
  * @param outIndices output stages, 0 to 3, ascending
+ * @param outputNorms whether to normalize each output; false for classifiers, whose head has the
+ *     norm. PVT has no output norms
  * @param frozenStages -1: none, 0: the stem, k: the stem and stages 1 to k
  * @param activationCheckpointing whether to recompute blocks in the backward pass
  */
@@ -20,6 +22,7 @@ public record StageSettings(
         @Default("[2, 2, 6, 2]") List<Integer> depths,
         @Default("0.2") double dropPathRate,
         @Default("[0, 1, 2, 3]") List<Integer> outIndices,
+        @Default("true") boolean outputNorms,
         @Default("-1") int frozenStages,
         @Default("false") boolean activationCheckpointing) {
 

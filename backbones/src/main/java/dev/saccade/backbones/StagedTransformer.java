@@ -107,7 +107,7 @@ abstract class StagedTransformer extends Backbone {
 
     private final Config config;
     private final List<Stage> stages = new ArrayList<>();
-    private final Map<Integer, Layer> norms = new TreeMap<>();
+    private final Map<Integer, Layer> outputs = new TreeMap<>();
     private final List<Module> frozen = new ArrayList<>();
     private Layer stem;
 
@@ -141,15 +141,23 @@ abstract class StagedTransformer extends Backbone {
         stages.get(STAGES - 1).blocks.add(block);
     }
 
-    /** Adds a layer normalization {@code norm<i>} to every output. */
+    /** Adds a layer normalization {@code norm<i>} to every output, unless they are disabled. */
     final void addOutputNorms(float eps) {
         addOutputNorms(channels -> new LayerNorm(channels, eps));
     }
 
     final void addOutputNorms(IntFunction<Layer> norm) {
-        for (int s : config.stages().outIndices()) {
-            norms.put(s, add("norm" + s, norm.apply(config.channels(s))));
+        if (!config.stages().outputNorms()) {
+            return;
         }
+        for (int s : config.stages().outIndices()) {
+            outputs.put(s, add("norm" + s, norm.apply(config.channels(s))));
+        }
+    }
+
+    /** Sets a layer without parameters that converts the tokens of a stage to its output. */
+    final void addOutput(int stage, Layer output) {
+        outputs.put(stage, output);
     }
 
     /** Freezes the configured stages; call it at the end of the constructor. */
@@ -194,8 +202,8 @@ abstract class StagedTransformer extends Backbone {
         for (int s = 0; s <= last; s++) {
             x = Scope.chain(x, steps(s));
             if (config.stages().outIndices().contains(s)) {
-                Layer norm = norms.get(s);
-                levels.add(toMap(norm == null ? x : norm.apply(x)));
+                Layer output = outputs.get(s);
+                levels.add(toMap(output == null ? x : output.apply(x)));
             }
         }
         return new FeaturePyramid(levels);

@@ -67,6 +67,7 @@ final class SwinCheckpoints {
                     "{b}layers.3.downsample.reduction.weight",
                     OURS,
                     """
+                    {b}head.fc.{*}                  {b}head.{*}
                     {b}layers.{i+1}.downsample.{*}  {b}layers.{i}.downsample.{*}
                     -                               {b}layers.{i}.blocks.{j}.{*}_index
                     """);

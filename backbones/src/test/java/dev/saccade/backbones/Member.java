@@ -90,6 +90,9 @@ final class Member implements AutoCloseable {
             String width = "base_width=" + (resnet.groups() > 1 ? 2 : resnet.baseWidth());
             return Stream.of("stem_channels=16", "base_channels=16", width);
         }
+        if (config instanceof Deit.Config) {
+            return Stream.of("embed_dim=24", "depth=2");
+        }
         List<Integer> heads = numHeads(config);
         if (has(config, "embed_dims=")) {
             return Stream.of("embed_dims=" + heads.stream().map(count -> 8 * count).toList());

@@ -134,6 +134,7 @@ final class BrowseCommand extends BaseCommand {
             labels.add(objects.label(i));
             sizes.add(BrowsePage.ObjectSize.of(objects.boxes().area(i)));
         }
+        sample.label().ifPresent(labels::add);
         sample.labels().ifPresent(map -> labels.addAll(map.masks().keySet()));
         return new BrowsePage.Entry(
                 name,

@@ -16,6 +16,7 @@ import dev.saccade.datasets.CheckOptions.Depth;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.ImageLabelStatistics;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
 import dev.saccade.datasets.convert.SourceCheck;
@@ -221,6 +222,14 @@ final class CheckCommand extends BaseCommand {
                     Count.of(counts.boxesPerClass().size(), "class"),
                     Count.of(counts.objects().crowds(), "crowd"));
             counts.boxesPerClass()
+                    .forEach((name, n) -> out.println(Printable.format("  %-24s %8d", name, n)));
+        } else if (statistics instanceof ImageLabelStatistics counts) {
+            out.printf(
+                    Locale.ROOT,
+                    "%s of %s%n",
+                    Count.of(counts.images(), "image"),
+                    Count.of(counts.imagesPerClass().size(), "class"));
+            counts.imagesPerClass()
                     .forEach((name, n) -> out.println(Printable.format("  %-24s %8d", name, n)));
         } else if (statistics instanceof PixelStatistics counts) {
             out.printf(

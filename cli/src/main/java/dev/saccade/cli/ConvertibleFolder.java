@@ -30,8 +30,8 @@ record ConvertibleFolder(Path path, SourceFormat format) {
         if (formats.isEmpty()) {
             throw SaccadeException.user(
                     "%s: no labels found; expected COCO annotations next to a folder"
-                            + " of images, the folders images and annotations with label maps, or"
-                            + " labels of %s (use --format in check and convert-data if they are"
+                            + " of images, the folders images and annotations with label maps, a"
+                            + " folder of images per class such as train/cat, or labels of %s (use --format in check and convert-data if they are"
                             + " not detected); %s",
                     path,
                     titles(EnumSet.complementOf(EnumSet.of(SourceFormat.COCO))),

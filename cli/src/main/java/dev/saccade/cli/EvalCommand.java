@@ -39,7 +39,8 @@ import java.util.function.Function;
 @Command(
         name = "eval",
         description = {
-            "Evaluate a trained model: COCO AP of a detector, mIoU of a segmenter.",
+            "Evaluate a trained model: COCO AP of a detector, mIoU of a segmenter, top-1"
+                    + " accuracy of a classifier.",
             "With --annotations instead of RUN, evaluate the results of any tool: a"
                     + " file in COCO's results format, or a folder of label maps."
         },

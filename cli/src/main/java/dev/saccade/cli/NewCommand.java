@@ -24,8 +24,8 @@ import java.util.Optional;
         name = "new",
         description = {
             "Write a config for a folder of labeled images.",
-            "The folder needs COCO annotations or label maps. Model, image size and"
-                    + " schedule are chosen for the data and this machine."
+            "The folder needs COCO annotations, label maps, or a folder of images per class."
+                    + " Model, image size and schedule are chosen for the data and this machine."
         },
         footer = {
             "",
@@ -89,6 +89,12 @@ final class NewCommand extends BaseCommand {
                     found.hasLabelMaps()
                             ? "put its images into a folder named val"
                             : "split it with: " + ConvertibleFolder.splitCommand(folder));
+        }
+        if (found.isHeldOut()) {
+            printMessage(
+                    "%s has no validation folder, such as val; a fifth of the images of each class"
+                            + " is the validation set",
+                    folder);
         }
         String word = Printable.shellWord(file);
         printMessage("next:     ./saccade browse %s%n          ./saccade train %s", word, word);

@@ -41,7 +41,7 @@ import java.util.function.Consumer;
 @Command(
         name = "predict",
         description = {
-            "Predict objects or segment images and videos.",
+            "Detect objects, segment or classify images and videos.",
             "Writes pictures and predictions.json for images, or predictions.jsonl"
                     + " with a line per frame for videos and a line per image for lists.",
             "A segmenter also writes labels/NAME.png with class indices from 1 (0:"
@@ -184,7 +184,10 @@ final class PredictCommand extends BaseCommand {
                     new PredictionWriter(
                             model,
                             pictures,
-                            model.match(score::thresholds, segmenter -> ScoreThresholds.DEFAULT));
+                            model.match(
+                                    score::thresholds,
+                                    segmenter -> ScoreThresholds.DEFAULT,
+                                    classifier -> ScoreThresholds.DEFAULT));
             Predictions predictions =
                     found.images().isEmpty()
                             ? new Predictions()
@@ -206,7 +209,10 @@ final class PredictCommand extends BaseCommand {
             report(summary, found.videos().isEmpty() ? "image" : "frame");
             reportQuantization(model);
             if (!score.isSet()) {
-                model.match(Optional::of, segmenter -> Optional.<Detector>empty())
+                model.match(
+                                Optional::of,
+                                segmenter -> Optional.<Detector>empty(),
+                                classifier -> Optional.<Detector>empty())
                         .ifPresent(this::reportScore);
             }
             PrintWriter err = err();

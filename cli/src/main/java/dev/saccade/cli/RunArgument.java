@@ -101,15 +101,21 @@ final class RunArgument {
                 : run.resolveSibling(stem() + "_quantized.safetensors");
     }
 
-    /** Rejects the given options, which need a detector, if the model is a segmenter. */
+    /** Rejects the given options, which need a detector, for other models. */
     void requireOptionsFor(TrainedModel<?> model, CommandSpec command, String... options) {
-        if (model.match(detector -> true, segmenter -> false)) {
+        if (model.match(detector -> true, segmenter -> false, classifier -> false)) {
             return;
         }
         Problems problems = new Problems();
         for (String option : options) {
             if (command.commandLine().getParseResult().hasMatchedOption(option)) {
-                problems.add("%s applies to detectors only; this model is a segmenter", option);
+                problems.add(
+                        "%s applies to detectors only; this model is a %s",
+                        option,
+                        model.<String>match(
+                                detector -> "detector",
+                                segmenter -> "segmenter",
+                                classifier -> "classifier"));
             }
         }
         problems.throwIfAny(run.toString());

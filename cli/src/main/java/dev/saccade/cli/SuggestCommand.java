@@ -6,6 +6,7 @@ import dev.saccade.core.OutputFolder;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.convert.TargetFormat;
+import dev.saccade.models.Classifier;
 import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
@@ -24,7 +25,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 @Command(
         name = "suggest",
@@ -65,7 +65,8 @@ final class SuggestCommand extends BaseCommand {
             split = ",",
             description =
                     "Write predicted objects in these formats, from coco, yolo and cvat. Default:"
-                            + " coco. A segmenter writes label maps, labels/NAME.png.")
+                            + " coco. A segmenter writes label maps, labels/NAME.png, a classifier a folder of"
+                            + " images per class.")
     private List<TargetFormat> formats = new ArrayList<>();
 
     @Option(
@@ -95,18 +96,22 @@ final class SuggestCommand extends BaseCommand {
                 OutputFolder folder = overwrite.create(out, List.of(checkpoint, images))) {
             run.requireOptionsFor(model, spec, "--score", "--format");
             ScoreThresholds thresholds =
-                    model.match(score::thresholds, segmenter -> ScoreThresholds.DEFAULT);
+                    model.match(
+                            score::thresholds,
+                            segmenter -> ScoreThresholds.DEFAULT,
+                            classifier -> ScoreThresholds.DEFAULT);
             Candidates candidates = predict(model, found.images(), thresholds);
             List<Candidate> suggestions = DiverseSelection.select(candidates.images(), count);
             SuggestionWriter writer = new SuggestionWriter(model, suggestions, thresholds);
             writer.writePage(folder, run.name(), candidates.images().size());
-            Optional<Segmenter> segmenter = model.match(d -> Optional.empty(), Optional::of);
-            segmenter.ifPresentOrElse(
-                    s -> writer.writeLabelMaps(folder, s),
-                    () ->
-                            writer.writeObjects(
-                                    folder,
-                                    formats.isEmpty() ? List.of(TargetFormat.COCO) : formats));
+            if (model instanceof Segmenter segmenter) {
+                writer.writeLabelMaps(folder, segmenter);
+            } else if (model instanceof Classifier classifier) {
+                writer.writeClasses(folder, classifier);
+            } else {
+                writer.writeObjects(
+                        folder, formats.isEmpty() ? List.of(TargetFormat.COCO) : formats);
+            }
             folder.finish();
             List<String> faults = new ArrayList<>(found.faults());
             faults.addAll(candidates.faults());

@@ -34,7 +34,7 @@ import java.util.Optional;
 
 @Command(
         name = "train",
-        description = "Train a detector or segmenter on labeled images.",
+        description = "Train a detector, segmenter or classifier on labeled images.",
         footer = {
             "",
             "Example:  saccade train configs/retinanet/resnet18_fpn_bccd.yaml --data data/bccd",

@@ -17,6 +17,7 @@ import dev.saccade.core.components.HeadConfig;
 import dev.saccade.core.components.Neck;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.ClassTarget;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
@@ -24,6 +25,7 @@ import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.coco.CocoDataset;
@@ -37,6 +39,7 @@ import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BaseSampler;
 import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.MulticlassNms;
+import dev.saccade.heads.classification.ImageLoss;
 import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
 import dev.saccade.models.Model;
@@ -51,11 +54,14 @@ import dev.saccade.train.schedules.Schedule;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.FloatBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SplittableRandom;
 
 /** Uses a config record on a small scale. */
 final class Trial {
@@ -102,6 +108,10 @@ final class Trial {
             run(smallWith(settings));
         } else if (settings instanceof Transform transform) {
             read(List.of(List.of(transform)));
+        } else if (settings instanceof BatchAugment augment) {
+            augment(augment);
+        } else if (settings instanceof ImageLoss loss) {
+            classify(loss);
         } else if (settings instanceof Dataset.Config data) {
             data.open(Path.of("no", "such", "folder"));
         } else if (settings instanceof Optimizer.Config optimizer) {
@@ -120,6 +130,24 @@ final class Trial {
         } else {
             throw new AssertionError(settings.getClass() + ": nothing is known of its use");
         }
+    }
+
+    private static void augment(BatchAugment augment) {
+        List<ClassTarget> targets = new ArrayList<>(List.of(ClassTarget.of(0), ClassTarget.of(1)));
+        FloatBuffer pixels = FloatBuffer.allocate(Math.toIntExact(2 * 3 * SIZE.area()));
+        augment.apply(new BatchAugment.Images(pixels, SIZE, targets), new SplittableRandom(0));
+    }
+
+    private static void classify(ImageLoss loss) {
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            NDArray targets = targets(manager);
+            loss.loss(targets, targets).toFloatArray();
+        }
+    }
+
+    /** Returns classes of two images, {@code [2, 3]}. */
+    private static NDArray targets(NDManager manager) {
+        return manager.create(new float[] {1, 0, 0, 0, 0.5f, 0.5f}, new Shape(2, 3));
     }
 
     private static void evaluate(DetectionEvaluator.Config evaluator) {
@@ -197,7 +225,8 @@ final class Trial {
                         .withMasks(List.of(Rle.fromBox(SIZE, 8, 8, 32, 32)));
         return model.match(
                 detector -> detector.losses(batch, List.of(object, object), labels),
-                segmenter -> segmenter.losses(batch, labels));
+                segmenter -> segmenter.losses(batch, labels),
+                classifier -> classifier.losses(batch, targets(manager)));
     }
 
     private static void readAll(List<Transform> transforms, NamedAugmentations tta) {

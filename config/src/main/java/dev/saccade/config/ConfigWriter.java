@@ -130,7 +130,13 @@ public final class ConfigWriter {
                 || sequence.items().stream().allMatch(ConfigWriter::isInline);
     }
 
-    private static String inline(ConfigNode node) {
+    /** Returns a value in one line of YAML, such as {@code {type: coco, images: train}}. */
+    public static String inline(ConfigNode node) {
+        if (node instanceof ConfigNode.Mapping mapping) {
+            return mapping.entries().entrySet().stream()
+                    .map(entry -> text(entry.getKey()) + ": " + inline(entry.getValue()))
+                    .collect(Collectors.joining(", ", "{", "}"));
+        }
         if (node instanceof ConfigNode.Sequence sequence) {
             return sequence.items().stream()
                     .map(ConfigWriter::inline)
@@ -139,7 +145,7 @@ public final class ConfigWriter {
         if (node instanceof ConfigNode.Scalar scalar) {
             return scalar(scalar.value());
         }
-        return node instanceof ConfigNode.Mapping ? "{}" : "null";
+        return "null";
     }
 
     private static String scalar(Object value) {

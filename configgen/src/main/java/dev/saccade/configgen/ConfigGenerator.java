@@ -1,6 +1,5 @@
 package dev.saccade.configgen;
 
-import com.google.common.base.Strings;
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 
@@ -30,23 +29,22 @@ public final class ConfigGenerator {
     private static final int EVALUATIONS = 6;
     private static final int LOG_LINES = 80;
 
-    /** Column at which comments start. */
-    private static final int COMMENT_COLUMN = 48;
-
     private final LabeledFolder folder;
     private final DatasetContents contents;
     private final Machine machine;
     private final boolean isPixels;
+    private final boolean isClassifier;
     private final Plan plan;
     private final ObjectLimits limits;
     private final StartingPoint start;
-    private final StringBuilder text = new StringBuilder();
+    private final ConfigText text = new ConfigText();
 
     private ConfigGenerator(LabeledFolder folder, DatasetContents contents, Machine machine) {
         this.folder = folder;
         this.contents = contents;
         this.machine = machine;
         this.isPixels = contents.targets() == TargetKind.LABEL_MAPS;
+        this.isClassifier = contents.targets() == TargetKind.CLASSES;
         this.start = StartingPoint.of(contents.targets(), machine);
         this.plan = Plan.of(contents, machine, start.detector().isPresent());
         this.limits = new ObjectLimits(contents.mostObjects());
@@ -74,8 +72,7 @@ public final class ConfigGenerator {
             Machine machine,
             CheckOptions.Depth depth,
             Runnable onImage) {
-        TargetKind unknown = folder.hasLabelMaps() ? TargetKind.LABEL_MAPS : TargetKind.BOXES;
-        TargetKind targets = contents.map(DatasetContents::targets).orElse(unknown);
+        TargetKind targets = contents.map(DatasetContents::targets).orElse(folder.targets());
         CheckOptions options = new CheckOptions(depth, targets, machine.cores(), onImage);
         return DataReports.check(
                 folder.parts(),
@@ -84,6 +81,9 @@ public final class ConfigGenerator {
     }
 
     private static List<Transform> resize(DatasetContents contents, Machine machine) {
+        if (contents.targets() == TargetKind.CLASSES) {
+            return List.of();
+        }
         StartingPoint start = StartingPoint.of(contents.targets(), machine);
         Plan plan = Plan.of(contents, machine, start.detector().isPresent());
         List<Integer> size = List.of(plan.longEdge(), plan.shortEdge());
@@ -129,13 +129,16 @@ public final class ConfigGenerator {
                         Count.of(contents.images(), "image"),
                         contents.longEdge(),
                         contents.shortEdge());
-        return isPixels
-                ? images + " with label maps"
-                : Text.format(
-                        "%s with %s%s",
-                        images,
-                        Count.of(contents.objects(), "object"),
-                        contents.targets().hasMasks() ? " and their masks" : "");
+        return switch (contents.targets()) {
+            case LABEL_MAPS -> images + " with label maps";
+            case CLASSES -> images + ", each with a class";
+            case BOXES, MASKS, MASKS_AND_LABEL_MAPS ->
+                    Text.format(
+                            "%s with %s%s",
+                            images,
+                            Count.of(contents.objects(), "object"),
+                            contents.targets().hasMasks() ? " and their masks" : "");
+        };
     }
 
     private String classes() {
@@ -152,7 +155,9 @@ public final class ConfigGenerator {
                 Count.of(all.size(), "class"),
                 most,
                 all.size() > SHOWN_CLASSES ? ", ..." : "",
-                none > 0 ? Text.format("; %d without objects", none) : "");
+                none > 0
+                        ? Text.format("; %d without %s", none, isClassifier ? "images" : "objects")
+                        : "");
     }
 
     private void addModel() {
@@ -165,7 +170,13 @@ public final class ConfigGenerator {
                     case BOXES -> "retinanet_resnet_fpn";
                     case MASKS, MASKS_AND_LABEL_MAPS -> "mask_rcnn_fpn";
                     case LABEL_MAPS -> "semantic_fpn";
+                    case CLASSES -> "classifier";
                 });
+        if (isClassifier) {
+            ClassifierSettings.addModel(
+                    text, start, StartingPoint.depth(machine), contents.images());
+            return;
+        }
         boolean scratch = !isPixels && start.initFrom().isEmpty();
         String frozen =
                 isPixels
@@ -180,7 +191,7 @@ public final class ConfigGenerator {
         switch (contents.targets()) {
             case BOXES -> addRetinaNet();
             case MASKS, MASKS_AND_LABEL_MAPS -> addMaskRcnn();
-            case LABEL_MAPS -> {}
+            case LABEL_MAPS, CLASSES -> {}
         }
     }
 
@@ -264,6 +275,9 @@ public final class ConfigGenerator {
 
     private void addData() {
         add("data:\n  root: %s", ConfigWriter.text(folder.root().toString()));
+        if (folder.isHeldOut()) {
+            add("  # A fifth of the images of each class is held out for validation.");
+        }
         folder.parts().forEach((role, part) -> add("  %s: %s", role, inline(part)));
         if (folder.val().isEmpty()) {
             add(
@@ -273,6 +287,18 @@ public final class ConfigGenerator {
                     """,
                     Printable.shellWord(folder.root()));
         }
+        if (isClassifier) {
+            ClassifierSettings.addTransforms(text, contents, plan);
+        } else {
+            addSizeAndTransforms();
+        }
+        add(
+                "  batch_size: %d\t%s",
+                plan.batchSize(), machine.gpu() ? "estimated for " + machine : "");
+        add("  workers: %d", Math.min(Math.max(machine.cores() / 2, 1), 8));
+    }
+
+    private void addSizeAndTransforms() {
         double factor = (double) plan.longEdge() / Math.max(1, contents.longEdge());
         double small = contents.smallObject() * factor;
         add(
@@ -295,10 +321,6 @@ public final class ConfigGenerator {
                         - {type: pad}
                     """);
         }
-        add(
-                "  batch_size: %d\t%s",
-                plan.batchSize(), machine.gpu() ? "estimated for " + machine : "");
-        add("  workers: %d", Math.min(Math.max(machine.cores() / 2, 1), 8));
     }
 
     private void addCrops() {
@@ -321,9 +343,10 @@ public final class ConfigGenerator {
 
     private void addSchedule() {
         String fromScratch = machine.gpu() ? "3.0e-4" : "1.0e-3";
+        String fineTuned = isClassifier ? "3.0e-4" : "1.0e-4";
         add(
                 "optimizer: {type: adamw, learning_rate: %s, weight_decay: %s}",
-                start.initFrom().isPresent() ? "1.0e-4" : fromScratch, isPixels ? "0.01" : "0.05");
+                start.initFrom().isPresent() ? fineTuned : fromScratch, isPixels ? "0.01" : "0.05");
         add(
                 "schedule: {type: %s, warmup: {iterations: %d}}\nmax_gradient_norm: 10",
                 isPixels ? "poly, power: 0.9, min_learning_rate: 0" : "cosine", plan.warmup());
@@ -356,8 +379,7 @@ public final class ConfigGenerator {
 
     /** Formats a data set config as one line of YAML. */
     private static String inline(Dataset.Config part) {
-        String yaml = ConfigWriter.yaml(Configs.unbindChanges((Record) part));
-        return yaml.lines().map(String::strip).collect(Collectors.joining(", ", "{", "}"));
+        return ConfigWriter.inline(Configs.unbindChanges((Record) part));
     }
 
     /** Adds lines that make the model smaller, unless there is a GPU. */
@@ -368,23 +390,8 @@ public final class ConfigGenerator {
         }
     }
 
-    /** Adds lines; text after a tab becomes a comment. */
     @FormatMethod
     private void add(@FormatString String lines, Object... values) {
-        Text.format(lines, values)
-                .lines()
-                .forEach(
-                        line -> {
-                            int end = line.indexOf('\t');
-                            String reason = end < 0 ? "" : line.substring(end + 1);
-                            String setting = end < 0 ? line : line.substring(0, end);
-                            text.append(
-                                            reason.isEmpty()
-                                                    ? setting
-                                                    : Strings.padEnd(setting, COMMENT_COLUMN, ' ')
-                                                            + "  # "
-                                                            + reason)
-                                    .append('\n');
-                        });
+        text.add(lines, values);
     }
 }

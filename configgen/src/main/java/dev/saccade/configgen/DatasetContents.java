@@ -9,7 +9,6 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Segmentation;
-import dev.saccade.datasets.ade20k.Ade20kDataset;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -22,10 +21,10 @@ import java.util.OptionalInt;
 /**
  * The properties of a data set that its config depends on. Reading them decodes no image.
  *
- * @param targets label maps, or masks if all objects have an outline, else boxes
+ * @param targets label maps, classes of images, or masks if all objects have an outline, else boxes
  * @param longEdge median of the longer image edges in pixels
  * @param shortEdge median of the shorter image edges in pixels
- * @param perClass objects per class; empty for label maps
+ * @param perClass objects per class, or images per class; empty for label maps
  * @param smallObject square root of a small object's box area in pixels: the 10th percentile, or
  *     the median of the class with the smallest objects if that is less; 0 without objects
  * @param mostObjects largest number of objects in an image of either split
@@ -45,6 +44,7 @@ public record DatasetContents(
     /** Reads the labels of a folder. */
     public static DatasetContents of(LabeledFolder folder) {
         Dataset data = folder.train().open(folder.root());
+        TargetKind targets = folder.targets();
         int evaluated = folder.val().map(val -> maxObjects(val.open(folder.root()))).orElse(0);
         List<Integer> longEdges = new ArrayList<>();
         List<Integer> shortEdges = new ArrayList<>();
@@ -56,9 +56,12 @@ public record DatasetContents(
         }
         Map<String, Integer> perClass = new LinkedHashMap<>();
         ListMultimap<Integer, Double> edges = ArrayListMultimap.create();
-        TargetKind targets = TargetKind.LABEL_MAPS;
-        if (!(data instanceof Ade20kDataset)) {
+        if (targets != TargetKind.LABEL_MAPS) {
             data.classes().forEach(name -> perClass.put(name, 0));
+        }
+        if (targets == TargetKind.CLASSES) {
+            addImages(data, perClass);
+        } else if (targets == TargetKind.BOXES) {
             boolean outlined = addObjects(data, perClass, edges);
             targets = outlined && !edges.isEmpty() ? TargetKind.MASKS : TargetKind.BOXES;
         }
@@ -70,6 +73,13 @@ public record DatasetContents(
                 Collections.unmodifiableMap(perClass),
                 small(edges),
                 Math.max(maxObjects(data), evaluated));
+    }
+
+    private static void addImages(Dataset data, Map<String, Integer> perClass) {
+        for (int i = 0; i < data.size(); i++) {
+            data.label(i)
+                    .ifPresent(label -> perClass.merge(data.classes().get(label), 1, Integer::sum));
+        }
     }
 
     /** Adds objects to {@code perClass} and {@code edges}; returns whether all have an outline. */

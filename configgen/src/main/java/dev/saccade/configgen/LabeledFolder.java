@@ -2,9 +2,12 @@ package dev.saccade.configgen;
 
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.check.DataFolder;
+import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.datasets.folds.FoldDataset;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -12,7 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** A folder that training reads directly: COCO annotations or label maps. */
+/** A folder that training reads directly: COCO annotations, label maps or a folder per class. */
 public record LabeledFolder(
         Path root, Dataset.Config train, Optional<? extends Dataset.Config> val) {
 
@@ -22,11 +25,26 @@ public record LabeledFolder(
      */
     public static Optional<LabeledFolder> find(Path root) {
         DataFolder.requireFolder(root);
-        return CocoLayout.find(root).or(() -> LabelMapLayout.find(root));
+        return CocoLayout.find(root)
+                .or(() -> LabelMapLayout.find(root))
+                .or(() -> ClassFolderLayout.find(root));
+    }
+
+    /** Returns the targets of a model for this folder, without the masks of COCO annotations. */
+    public TargetKind targets() {
+        if (hasLabelMaps()) {
+            return TargetKind.LABEL_MAPS;
+        }
+        return train instanceof CocoDataset.Config ? TargetKind.BOXES : TargetKind.CLASSES;
     }
 
     public boolean hasLabelMaps() {
         return train instanceof Ade20kDataset.Config;
+    }
+
+    /** Returns whether the validation set is a part of the training images. */
+    public boolean isHeldOut() {
+        return train instanceof FoldDataset.Config;
     }
 
     /** Returns the data sets by split, {@code train} and {@code val}. */

@@ -23,6 +23,13 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
     /** Estimated GPU memory of a training step per input pixel. */
     private static final double BYTES_PER_PIXEL = 3000;
 
+    /** Input edges of classifiers; smaller images are enlarged. */
+    private static final int MIN_CLASSIFIER_EDGE = 64;
+
+    private static final int MAX_CLASSIFIER_EDGE_OF_CPU = 160;
+    private static final int MAX_CLASSIFIER_EDGE_OF_GPU = 224;
+    private static final int MAX_CLASSIFIER_BATCH = 64;
+
     private static final int MIN_EPOCHS = 12;
 
     /** Above this number of epochs, the config counts iterations. */
@@ -35,6 +42,9 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
      *     are 32 pixels
      */
     static Plan of(DatasetContents contents, Machine machine, boolean isDetector) {
+        if (contents.targets() == TargetKind.CLASSES) {
+            return ofClassifier(contents, machine);
+        }
         double scale = scale(contents, machine.gpu(), isDetector);
         int longEdge =
                 Math.max(1, (int) Math.round(scale * contents.longEdge() / MULTIPLE)) * MULTIPLE;
@@ -46,6 +56,22 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
         int steps = (images + batch - 1) / batch;
         int epochs = (targetSteps(contents.targets(), machine) + steps - 1) / steps;
         return new Plan(longEdge, shortEdge, batch, Math.max(epochs, MIN_EPOCHS), steps);
+    }
+
+    private static Plan ofClassifier(DatasetContents contents, Machine machine) {
+        int wanted = (int) Math.round((double) contents.shortEdge() / MULTIPLE) * MULTIPLE;
+        int most = machine.gpu() ? MAX_CLASSIFIER_EDGE_OF_GPU : MAX_CLASSIFIER_EDGE_OF_CPU;
+        int edge = Math.min(Math.max(wanted, MIN_CLASSIFIER_EDGE), most);
+        int images = Math.max(1, contents.images());
+        // Few images need smaller batches for several steps per epoch.
+        int batch =
+                Math.min(
+                        Math.min(batchSize(TargetKind.CLASSES, machine, edge * edge), images),
+                        Math.max(8, images / 8));
+        // The loader drops the last incomplete batch.
+        int steps = Math.max(1, images / batch);
+        int epochs = (targetSteps(TargetKind.CLASSES, machine) + steps - 1) / steps;
+        return new Plan(edge, edge, batch, Math.max(epochs, MIN_EPOCHS), steps);
     }
 
     /** Returns the resize factor that gives small objects the target edge, within size limits. */
@@ -65,23 +91,26 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
     private static int batchSize(TargetKind targets, Machine machine, int pixels) {
         if (machine.gpu()) {
             double fitting = machine.bytes() * 0.6 / (BYTES_PER_PIXEL * pixels);
-            return (int) Math.min(Math.max(fitting, 1), 16);
+            int most = targets == TargetKind.CLASSES ? MAX_CLASSIFIER_BATCH : 16;
+            return (int) Math.min(Math.max(fitting, 1), most);
         }
         return switch (targets) {
             case BOXES -> 4;
             case MASKS, MASKS_AND_LABEL_MAPS -> 2;
             case LABEL_MAPS -> 8;
+            case CLASSES -> 32;
         };
     }
 
     private static int targetSteps(TargetKind targets, Machine machine) {
         if (machine.gpu()) {
-            return 4000;
+            return targets == TargetKind.CLASSES ? 2000 : 4000;
         }
         return switch (targets) {
             case BOXES -> machine.fastBfloat16() ? 1500 : 870;
             case MASKS, MASKS_AND_LABEL_MAPS -> machine.fastBfloat16() ? 700 : 420;
             case LABEL_MAPS -> machine.fastBfloat16() ? 1200 : 700;
+            case CLASSES -> machine.fastBfloat16() ? 300 : 200;
         };
     }
 

@@ -34,11 +34,10 @@ record StartingPoint(
                             case BOXES -> PretrainedWeights.named(boxDetector(machine));
                             case MASKS, MASKS_AND_LABEL_MAPS ->
                                     PretrainedWeights.named("maskrcnn_resnet50_fpn_v2");
-                            case LABEL_MAPS -> backbone.orElse(resnet);
+                            case LABEL_MAPS, CLASSES -> backbone.orElse(resnet);
                         });
         return new StartingPoint(
-                best.filter(weights -> targets != TargetKind.LABEL_MAPS)
-                        .filter(StartingPoint::isDownloaded),
+                best.filter(weights -> targets.hasObjects()).filter(StartingPoint::isDownloaded),
                 backbone,
                 best.filter(weights -> !isDownloaded(weights)).map(PretrainedWeights::name));
     }

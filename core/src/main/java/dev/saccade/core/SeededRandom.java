@@ -2,6 +2,8 @@ package dev.saccade.core;
 
 import com.google.common.primitives.Longs;
 
+import java.util.Collections;
+import java.util.List;
 import java.util.SplittableRandom;
 
 /**
@@ -28,6 +30,13 @@ public final class SeededRandom {
             hash = (hash ^ name.charAt(i)) * 0x100000001B3L;
         }
         return of(seed, Longs.concat(new long[] {hash}, key));
+    }
+
+    /** Shuffles a list in place. */
+    public static void shuffle(List<?> list, SplittableRandom random) {
+        for (int i = list.size() - 1; i > 0; i--) {
+            Collections.swap(list, i, random.nextInt(i + 1));
+        }
     }
 
     private static long mix(long z) {

@@ -16,6 +16,7 @@ import dev.saccade.core.structures.LabelMap;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Set;
 
 /**
@@ -23,9 +24,9 @@ import java.util.Set;
  * ClassBalancedDataset}).
  *
  * <p>The repeat factor of a class is {@code max(1, sqrt(t / f))}, where {@code f} is the fraction
- * of training images with usable objects or crowds of the class. An image occurs as often as the
- * largest factor of its classes, rounded up, or once if it has none or is not trained on.
- * Repetitions are consecutive and augmented independently.
+ * of training images of the class, or with usable objects or crowds of the class. An image occurs
+ * as often as the largest factor of its classes, rounded up, or once if it has none or is not
+ * trained on. Repetitions are consecutive and augmented independently.
  */
 public final class ClassBalancedDataset implements Dataset {
 
@@ -81,6 +82,11 @@ public final class ClassBalancedDataset implements Dataset {
         }
 
         @Override
+        public boolean repeatsImages() {
+            return true;
+        }
+
+        @Override
         public List<String> knownClasses() {
             return dataset.knownClasses();
         }
@@ -97,10 +103,12 @@ public final class ClassBalancedDataset implements Dataset {
         boolean hasObjects = false;
         for (int i = 0; i < dataset.size(); i++) {
             ImageFile image = dataset.image(i);
+            OptionalInt label = dataset.label(i);
             List<Annotation> annotations = dataset.annotations(i);
-            boolean isTrained = TrainingTargets.keeps(image, annotations);
+            boolean isTrained = label.isPresent() || TrainingTargets.keeps(image, annotations);
             Set<Integer> classes =
                     isTrained ? TrainingTargets.classes(image, annotations) : Set.of();
+            classes = label.isPresent() ? Set.of(label.getAsInt()) : classes;
             trained += isTrained ? 1 : 0;
             isAnnotated |= !annotations.isEmpty();
             hasObjects |= !classes.isEmpty();
@@ -159,6 +167,11 @@ public final class ClassBalancedDataset implements Dataset {
     @Override
     public List<Annotation> annotations(int index) {
         return dataset.annotations(positions.get(index));
+    }
+
+    @Override
+    public OptionalInt label(int index) {
+        return dataset.label(positions.get(index));
     }
 
     @Override

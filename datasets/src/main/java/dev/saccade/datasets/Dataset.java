@@ -1,20 +1,27 @@
 package dev.saccade.datasets;
 
+import com.google.common.primitives.ImmutableIntArray;
+
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.SeededRandom;
 import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageReader;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /**
  * Labeled images in a fixed order.
  *
  * <p>A custom data set implements {@link #classes}, {@link #images}, and {@link #annotations} for
- * objects or {@link #labels} for label maps. With objects and label maps, implement both and {@link
- * #semanticClasses}. The methods are called often, by many threads, and must always return the same
- * values. {@link ImageReader} decodes the images.
+ * objects, {@link #labels} for label maps or {@link #label} for classes of images. With objects and
+ * label maps, implement both and {@link #semanticClasses}. The methods are called often, by many
+ * threads, and must always return the same values. {@link ImageReader} decodes the images.
  */
 public interface Dataset {
 
@@ -43,6 +50,11 @@ public interface Dataset {
          *     folder is missing
          */
         DatasetReport check(Path root, CheckOptions options);
+
+        /** Returns whether images are repeated, so that only training is possible. */
+        default boolean repeatsImages() {
+            return false;
+        }
 
         /** Returns the class names if known without reading files, as for COCO; otherwise empty. */
         default List<String> knownClasses() {
@@ -74,6 +86,18 @@ public interface Dataset {
         return images().get(index);
     }
 
+    /** Returns how many images an epoch of classification or segmentation has; all by default. */
+    default int epochSize() {
+        return size();
+    }
+
+    /** Returns the indices of an epoch, {@link #epochSize} of them, in random order. */
+    default ImmutableIntArray shuffled(SplittableRandom random) {
+        List<Integer> order = new ArrayList<>(IntStream.range(0, size()).boxed().toList());
+        SeededRandom.shuffle(order, random);
+        return ImmutableIntArray.copyOf(order);
+    }
+
     /** Returns how often the same image occurs before {@code index}; 0 by default. */
     default int repetition(int index) {
         return 0;
@@ -82,6 +106,11 @@ public interface Dataset {
     /** Returns the objects of an image in the order of the file; empty without objects. */
     default List<Annotation> annotations(int index) {
         return List.of();
+    }
+
+    /** Returns the class index of an image; empty (the default) if only parts are labeled. */
+    default OptionalInt label(int index) {
+        return OptionalInt.empty();
     }
 
     /**

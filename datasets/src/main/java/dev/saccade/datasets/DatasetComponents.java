@@ -3,8 +3,19 @@ package dev.saccade.datasets;
 import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.components.ComponentProvider;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
+import dev.saccade.datasets.classification.ImageFolderDataset;
+import dev.saccade.datasets.classification.MixupCutmix;
+import dev.saccade.datasets.classification.PixelErasing;
+import dev.saccade.datasets.classification.RepeatedAugmentation;
+import dev.saccade.datasets.classification.WebDataset;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.datasets.folds.FoldDataset;
+import dev.saccade.datasets.pillow.AutoAugment;
+import dev.saccade.datasets.pillow.CenterCrop;
+import dev.saccade.datasets.pillow.ColorJitter;
+import dev.saccade.datasets.pillow.RandAugment;
+import dev.saccade.datasets.pillow.RandomResizedCrop;
+import dev.saccade.datasets.pillow.ResizeEdge;
 import dev.saccade.datasets.transforms.CopyPaste;
 import dev.saccade.datasets.transforms.GaussianBlur;
 import dev.saccade.datasets.transforms.InstaBoost;
@@ -31,8 +42,19 @@ public final class DatasetComponents implements ComponentProvider {
         return List.of(
                 CocoDataset.Config.class,
                 Ade20kDataset.Config.class,
+                ImageFolderDataset.Config.class,
+                WebDataset.Config.class,
+                RepeatedAugmentation.Config.class,
                 ClassBalancedDataset.Config.class,
                 FoldDataset.Config.class,
+                RandomResizedCrop.class,
+                ResizeEdge.class,
+                CenterCrop.class,
+                RandAugment.class,
+                AutoAugment.class,
+                ColorJitter.class,
+                MixupCutmix.class,
+                PixelErasing.class,
                 Resize.class,
                 RandomFlip.class,
                 RandomCrop.class,

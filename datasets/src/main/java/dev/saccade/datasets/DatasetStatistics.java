@@ -3,7 +3,8 @@ package dev.saccade.datasets;
 import java.util.List;
 
 /** Counts of a data set. */
-public sealed interface DatasetStatistics permits ObjectStatistics, PixelStatistics {
+public sealed interface DatasetStatistics
+        permits ObjectStatistics, PixelStatistics, ImageLabelStatistics {
 
     int images();
 

@@ -3,6 +3,7 @@ package dev.saccade.datasets;
 import dev.saccade.core.structures.LabelMap;
 
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 
 /** Subset of a data set, like {@code torch.utils.data.Subset}. */
@@ -46,6 +47,11 @@ public record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFi
     @Override
     public List<Annotation> annotations(int index) {
         return dataset.annotations(indices.get(index));
+    }
+
+    @Override
+    public OptionalInt label(int index) {
+        return dataset.label(indices.get(index));
     }
 
     @Override

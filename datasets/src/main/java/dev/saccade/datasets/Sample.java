@@ -13,6 +13,7 @@ import org.opencv.core.Mat;
 
 import java.nio.FloatBuffer;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
@@ -27,6 +28,7 @@ import java.util.stream.Stream;
  * @param info id, file and sizes of the image, and its scale and flip so far
  * @param targets objects in pixels of the image; masks, if any, have the padded size
  * @param labels label map of the padded size; empty unless label maps are trained
+ * @param label class index of the image; empty unless classes of images are trained
  * @param normalization applied when the sample is written
  * @param rejected whether another image replaces this one, see {@link Transform#needsOtherSamples}
  */
@@ -35,12 +37,20 @@ public record Sample(
         ImageInfo info,
         Instances targets,
         Optional<LabelMap> labels,
+        OptionalInt label,
         Optional<Normalization> normalization,
         boolean rejected)
         implements AutoCloseable {
 
     public static Sample of(Mat image, ImageInfo info, Instances targets) {
-        return new Sample(image, info, targets, Optional.empty(), Optional.empty(), false);
+        return new Sample(
+                image,
+                info,
+                targets,
+                Optional.empty(),
+                OptionalInt.empty(),
+                Optional.empty(),
+                false);
     }
 
     public static Sample of(Mat image, ImageInfo info, LabelMap labels) {
@@ -48,7 +58,26 @@ public record Sample(
     }
 
     public static Sample of(Mat image, ImageInfo info, Instances targets, LabelMap labels) {
-        return new Sample(image, info, targets, Optional.of(labels), Optional.empty(), false);
+        return new Sample(
+                image,
+                info,
+                targets,
+                Optional.of(labels),
+                OptionalInt.empty(),
+                Optional.empty(),
+                false);
+    }
+
+    /** Creates a sample of an image with a class. */
+    public static Sample of(Mat image, ImageInfo info, int label) {
+        return new Sample(
+                image,
+                info,
+                Instances.empty(),
+                Optional.empty(),
+                OptionalInt.of(label),
+                Optional.empty(),
+                false);
     }
 
     /**
@@ -63,7 +92,8 @@ public record Sample(
                     "transforms: normalize and pad must come last; move the other transforms before"
                             + " them");
         }
-        Sample changed = new Sample(newImage, newInfo, newTargets, labels, normalization, rejected);
+        Sample changed =
+                new Sample(newImage, newInfo, newTargets, labels, label, normalization, rejected);
         if (newImage != image) {
             image.release();
         }
@@ -85,18 +115,25 @@ public record Sample(
     }
 
     public Sample mapLabels(UnaryOperator<LabelMap> transform) {
-        return new Sample(image, info, targets, labels.map(transform), normalization, rejected);
+        return new Sample(
+                image, info, targets, labels.map(transform), label, normalization, rejected);
     }
 
     /** Returns another sample with the same pixels; both must be closed. */
     public Sample shallowCopy() {
         return new Sample(
-                image.rowRange(0, image.rows()), info, targets, labels, normalization, rejected);
+                image.rowRange(0, image.rows()),
+                info,
+                targets,
+                labels,
+                label,
+                normalization,
+                rejected);
     }
 
     /** Returns the sample with a normalization, which {@link #write} applies. */
     public Sample withNormalization(Normalization later) {
-        return new Sample(image, info, targets, labels, Optional.of(later), rejected);
+        return new Sample(image, info, targets, labels, label, Optional.of(later), rejected);
     }
 
     /** Pads at the bottom and right: masks and label map now, the image in {@link #write}. */
@@ -106,13 +143,14 @@ public record Sample(
                 info.padded(size),
                 targets.mapMasks(mask -> mask.pad(size)),
                 labels.map(map -> map.pad(size)),
+                label,
                 normalization,
                 rejected);
     }
 
     /** Marks this sample as rejected, to be replaced; see {@link Transform#needsOtherSamples}. */
     public Sample reject() {
-        return new Sample(image, info, targets, labels, normalization, true);
+        return new Sample(image, info, targets, labels, label, normalization, true);
     }
 
     /**

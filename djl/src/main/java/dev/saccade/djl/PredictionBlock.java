@@ -37,7 +37,9 @@ final class PredictionBlock<P> extends Module {
                         new PredictionBlock<>(
                                 spec, detection, new DetectionResponse(thresholds, spec.classes())),
                 segmentation ->
-                        new PredictionBlock<>(spec, segmentation, new SegmentationResponse()));
+                        new PredictionBlock<>(spec, segmentation, new SegmentationResponse()),
+                classification ->
+                        new PredictionBlock<>(spec, classification, new ClassificationResponse()));
     }
 
     ModelSpec spec() {

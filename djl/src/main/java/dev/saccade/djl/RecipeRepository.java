@@ -37,6 +37,7 @@ final class RecipeRepository extends AbstractRepository {
             case BOXES -> Application.CV.OBJECT_DETECTION;
             case MASKS, MASKS_AND_LABEL_MAPS -> Application.CV.INSTANCE_SEGMENTATION;
             case LABEL_MAPS -> Application.CV.SEMANTIC_SEGMENTATION;
+            case CLASSES -> Application.CV.IMAGE_CLASSIFICATION;
         };
     }
 

@@ -3,6 +3,7 @@ package dev.saccade.eval;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.components.TargetKind;
+import dev.saccade.core.structures.ClassScores;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;
@@ -15,7 +16,8 @@ import java.util.Set;
  * #reset}, then {@link #process} for every image. With several ranks, each rank processes some of
  * the images, and rank 0 merges the {@link #state} of the others. Then call {@link #evaluate}.
  *
- * @param <P> prediction in original pixels: {@link Instances} or a {@link LabelMap}
+ * @param <P> prediction in original pixels: {@link Instances}, a {@link LabelMap} or {@link
+ *     ClassScores}
  */
 public interface Evaluator<P> {
 

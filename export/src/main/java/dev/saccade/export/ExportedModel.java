@@ -44,7 +44,8 @@ record ExportedModel(ModelExport.Settings settings, ExportedProgram program)
                         detector ->
                                 detector.exportableHead()
                                         .toInstances(program.run(inputs(batch)), batch.images()),
-                        segmenter -> segmenter.predict(batch, this::logits));
+                        segmenter -> segmenter.predict(batch, this::logits),
+                        classifier -> classifier.predict(batch, this::logits));
     }
 
     private NDArray logits(NDArray images) {

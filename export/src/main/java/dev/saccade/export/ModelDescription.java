@@ -7,6 +7,7 @@ import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Version;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
@@ -65,6 +66,9 @@ public record ModelDescription(
                 "resize to the input size, then to the original size; the class is the index of"
                         + " the largest value";
 
+        private static final String CLASSES =
+                "scores before softmax (or sigmoid for binary_cross_entropy) of each class";
+
         private static Array of(String name, String images) {
             return switch (name) {
                 case "images" -> array(name, "N 3 H W", images);
@@ -100,14 +104,20 @@ public record ModelDescription(
         boolean normalizes = settings.normalization().isPresent();
         return new ModelDescription(
                 Version.saccade(),
-                spec.model().head().targets().hasObjects() ? "detection" : "segmentation",
+                switch (spec.model().head().targets()) {
+                    case BOXES, MASKS, MASKS_AND_LABEL_MAPS -> "detection";
+                    case LABEL_MAPS -> "segmentation";
+                    case CLASSES -> "classification";
+                },
                 Ascii.toLowerCase(format.name()),
                 format == ExportFormat.ONNX ? Optional.of(settings.opset()) : Optional.empty(),
                 settings.precision(),
                 quantizedLayers,
                 settings.size().map(size -> List.of(size.height(), size.width())),
                 arrays(export.inputs(), images(export, spec)),
-                arrays(export.outputs(), ""),
+                spec.model().head().targets() == TargetKind.CLASSES
+                        ? List.of(Array.array("logits", "N K", Array.CLASSES))
+                        : arrays(export.outputs(), ""),
                 spec.classes(),
                 spec.transforms().stream()
                         .filter(transform -> !(normalizes && transform.mustBeLast()))

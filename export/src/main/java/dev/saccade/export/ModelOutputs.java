@@ -12,8 +12,8 @@ import dev.saccade.models.Model;
  * Outputs of a model.
  *
  * @param outputs outputs that the exported model returns
- * @param maps feature maps and raw outputs of the head (or its RPN) before NMS, or logits of a
- *     segmenter; compared instead of detections, which rounding may reorder
+ * @param maps feature maps and raw outputs of the head (or its RPN) before NMS, or logits of other
+ *     models; compared instead of detections, which rounding may reorder
  */
 record ModelOutputs(NDList outputs, NDList maps) {
 
@@ -28,7 +28,8 @@ record ModelOutputs(NDList outputs, NDList maps) {
                 () ->
                         model.match(
                                 detector -> of(detector, images, sizes),
-                                segmenter -> of(new NDList(segmenter.logits(images)))));
+                                segmenter -> of(new NDList(segmenter.logits(images))),
+                                classifier -> of(new NDList(classifier.logits(images)))));
     }
 
     private static ModelOutputs of(NDList logits) {

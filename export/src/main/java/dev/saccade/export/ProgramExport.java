@@ -125,7 +125,8 @@ public record ProgramExport(
             Optional<ScoreThresholds> thresholds =
                     model.match(
                             detector -> Optional.of(detector.scoreThresholds()),
-                            segmenter -> Optional.empty());
+                            segmenter -> Optional.empty(),
+                            classifier -> Optional.empty());
             ModelDescription.of(export, format, model.spec(), thresholds, quantized)
                     .write(target.resolve("model.json"));
             target.finish();

@@ -11,6 +11,9 @@ import dev.saccade.heads.box.MaxIouAssigner;
 import dev.saccade.heads.box.PseudoSampler;
 import dev.saccade.heads.box.RandomSampler;
 import dev.saccade.heads.box.SoftNms;
+import dev.saccade.heads.classification.BinaryCrossEntropy;
+import dev.saccade.heads.classification.LinearHead;
+import dev.saccade.heads.classification.SoftCrossEntropy;
 import dev.saccade.heads.loss.CrossEntropyLoss;
 import dev.saccade.heads.loss.FocalLoss;
 import dev.saccade.heads.loss.L1Loss;
@@ -44,6 +47,9 @@ public final class Heads implements ComponentProvider {
                 UperNetHead.Config.class,
                 SemanticFpnHead.Config.class,
                 FcnHead.Config.class,
+                LinearHead.Config.class,
+                SoftCrossEntropy.class,
+                BinaryCrossEntropy.class,
                 MaxIouAssigner.class,
                 AtssAssigner.class,
                 RandomSampler.class,

@@ -45,7 +45,8 @@ public final class DetectionModel extends Model<Instances> {
     @Override
     public <R> R match(
             Function<? super DetectionModel, R> detection,
-            Function<? super SegmentationModel, R> segmentation) {
+            Function<? super SegmentationModel, R> segmentation,
+            Function<? super ClassificationModel, R> classification) {
         return detection.apply(this);
     }
 

@@ -97,7 +97,9 @@ public final class Detector extends TrainedModel<Instances> {
 
     @Override
     public <R> R match(
-            Function<? super Detector, R> detection, Function<? super Segmenter, R> segmentation) {
+            Function<? super Detector, R> detection,
+            Function<? super Segmenter, R> segmentation,
+            Function<? super Classifier, R> classification) {
         return detection.apply(this);
     }
 

@@ -25,6 +25,7 @@ import dev.saccade.core.ops.memory.MemoryFormat;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.structures.ClassScores;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
@@ -44,9 +45,11 @@ import java.util.function.Supplier;
 /**
  * Network with a backbone, usually a neck, and one or two heads.
  *
- * @param <P> prediction for an image in original pixels: {@link Instances} or a {@link LabelMap}
+ * @param <P> prediction for an image in original pixels: {@link Instances}, a {@link LabelMap} or
+ *     {@link ClassScores}
  */
-public abstract sealed class Model<P> extends Module permits DetectionModel, SegmentationModel {
+public abstract sealed class Model<P> extends Module
+        permits DetectionModel, SegmentationModel, ClassificationModel {
 
     /** Limit of 40 GB as float32; checked before memory is allocated. */
     private static final long MAX_PARAMETERS = 10_000_000_000L;
@@ -199,7 +202,8 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     /** Calls the function for the type of this model and returns its result. */
     public abstract <R> R match(
             Function<? super DetectionModel, R> detection,
-            Function<? super SegmentationModel, R> segmentation);
+            Function<? super SegmentationModel, R> segmentation,
+            Function<? super ClassificationModel, R> classification);
 
     /**
      * Initializes parameters from a checkpoint; see {@link Weights#initialize(Checkpoint, Module)}.

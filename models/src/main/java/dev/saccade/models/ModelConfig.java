@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /**
  * The {@code model} section of a config. The head determines whether the model is a {@link
- * DetectionModel} or a {@link SegmentationModel}.
+ * DetectionModel}, a {@link SegmentationModel} or a {@link ClassificationModel}.
  *
  * @param auxiliaryHead segmentation only: second head used only in training
  * @param slidingWindow segmentation only: sliding windows for inference; by default the whole image
@@ -33,13 +33,13 @@ public record ModelConfig(
                                 other instanceof SegmentationHead.Config,
                                 "auxiliary_head: got %s, expected a segmentation head such as fcn",
                                 other.type()));
-        if (head instanceof DetectionHead.Config) {
+        if (!(head instanceof SegmentationHead.Config)) {
             checkArgument(
                     auxiliaryHead.isEmpty(),
-                    "auxiliary_head: detectors do not support it;" + " remove it");
+                    "auxiliary_head: only segmenters support it; remove it");
             checkArgument(
                     slidingWindow.isEmpty(),
-                    "sliding_window: detectors do not support it;" + " remove it");
+                    "sliding_window: only segmenters support it; remove it");
         }
     }
 
@@ -52,8 +52,10 @@ public record ModelConfig(
 
     /** Creates a model without weights. */
     public Model<?> build(List<String> classes) {
-        return head instanceof DetectionHead.Config
-                ? new DetectionModel(this, classes)
-                : new SegmentationModel(this, classes);
+        return switch (head.targets()) {
+            case BOXES, MASKS, MASKS_AND_LABEL_MAPS -> new DetectionModel(this, classes);
+            case LABEL_MAPS -> new SegmentationModel(this, classes);
+            case CLASSES -> new ClassificationModel(this, classes);
+        };
     }
 }

@@ -75,6 +75,27 @@ public final class PredictionJson {
         return entry;
     }
 
+    /** Returns {@code width}, {@code height} and {@code classes}, highest score first. */
+    public static Map<String, Object> of(Size image, List<ClassScore> classes) {
+        return ImmutableMap.of(
+                "width",
+                image.width(),
+                "height",
+                image.height(),
+                "classes",
+                classes.stream().map(PredictionJson::classScore).toList());
+    }
+
+    private static Map<String, Object> classScore(ClassScore score) {
+        return ImmutableMap.of(
+                "classIndex",
+                score.classIndex(),
+                "label",
+                score.label(),
+                "score",
+                (float) score.score());
+    }
+
     /** Returns COCO's compressed RLE of a mask: {@code size} and {@code counts}. */
     public static Optional<Object> rle(Rle mask) {
         Size size = mask.size();

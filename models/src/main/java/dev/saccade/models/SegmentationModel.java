@@ -84,7 +84,8 @@ public final class SegmentationModel extends Model<LabelMap> {
     @Override
     public <R> R match(
             Function<? super DetectionModel, R> detection,
-            Function<? super SegmentationModel, R> segmentation) {
+            Function<? super SegmentationModel, R> segmentation,
+            Function<? super ClassificationModel, R> classification) {
         return segmentation.apply(this);
     }
 

@@ -98,7 +98,9 @@ public final class Segmenter extends TrainedModel<LabelMap> {
 
     @Override
     public <R> R match(
-            Function<? super Detector, R> detection, Function<? super Segmenter, R> segmentation) {
+            Function<? super Detector, R> detection,
+            Function<? super Segmenter, R> segmentation,
+            Function<? super Classifier, R> classification) {
         return segmentation.apply(this);
     }
 

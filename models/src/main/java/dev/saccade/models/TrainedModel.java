@@ -26,6 +26,7 @@ import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.PredictionStreams;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.TensorMemory;
+import dev.saccade.core.structures.ClassScores;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
@@ -51,13 +52,14 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * Trained model with its transforms: a {@link Detector} or a {@link Segmenter}. Thread-safe; each
- * call allocates memory for its own images only. Closing waits for running calls.
+ * Trained model with its transforms: a {@link Detector}, {@link Segmenter} or {@link Classifier}.
+ * Thread-safe; each call allocates memory for its own images only. Closing waits for running calls.
  *
- * @param <P> prediction for an image in its original pixels: {@link Instances} or a {@link
- *     LabelMap}
+ * @param <P> prediction for an image in its original pixels: {@link Instances}, a {@link LabelMap}
+ *     or {@link ClassScores}
  */
-public abstract sealed class TrainedModel<P> implements AutoCloseable permits Detector, Segmenter {
+public abstract sealed class TrainedModel<P> implements AutoCloseable
+        permits Detector, Segmenter, Classifier {
 
     /** Weights shared by the models that {@code withTta} and similar methods return. */
     record Shared<P>(NDManager manager, Model<P> model, ReadWriteLock use) {}
@@ -114,7 +116,8 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
             return spec.restore(checkpoint, file.toString(), manager)
                     .<TrainedModel<?>>match(
                             model -> new Detector(new Shared<>(manager, model, use), spec, scores),
-                            model -> new Segmenter(new Shared<>(manager, model, use), spec));
+                            model -> new Segmenter(new Shared<>(manager, model, use), spec),
+                            model -> new Classifier(new Shared<>(manager, model, use), spec));
         } catch (RuntimeException e) {
             manager.close();
             throw e;
@@ -157,7 +160,9 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
 
     /** Calls the function for the type of this model and returns its result. */
     public abstract <R> R match(
-            Function<? super Detector, R> detection, Function<? super Segmenter, R> segmentation);
+            Function<? super Detector, R> detection,
+            Function<? super Segmenter, R> segmentation,
+            Function<? super Classifier, R> classification);
 
     /** Returns the class names by index. */
     public final List<String> classes() {

@@ -23,6 +23,7 @@ import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 
 /**
@@ -173,6 +174,7 @@ final class AugmentationKind implements Kind {
                 ImageInfo.of(size),
                 masks ? objects.withMasks(masks(bitmaps)) : objects,
                 masks ? Optional.of(labels) : Optional.empty(),
+                OptionalInt.empty(),
                 Optional.empty(),
                 false);
     }

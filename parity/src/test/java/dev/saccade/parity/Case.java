@@ -2,16 +2,20 @@ package dev.saccade.parity;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.Text;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -103,6 +107,18 @@ final class Case implements AutoCloseable {
         }
         unused.remove(name);
         return arrays.get(name);
+    }
+
+    /** Returns the arrays with a prefix as a checkpoint; its names have no prefix. */
+    Checkpoint checkpoint(String prefix) {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        for (String name : names(prefix)) {
+            NumpyArray values = array(name);
+            tensors.put(
+                    name.substring(prefix.length()),
+                    Tensor.of(new Shape(values.shape()), values.floats()));
+        }
+        return new Checkpoint(tensors, Map.of());
     }
 
     /** Returns an array as a float32 tensor, owned by the case. */

@@ -7,6 +7,7 @@ import dev.saccade.train.schedules.PolySchedule;
 import dev.saccade.train.schedules.RunLength;
 import dev.saccade.train.schedules.Schedule;
 import dev.saccade.train.schedules.StepSchedule;
+import dev.saccade.train.schedules.TimmCosineSchedule;
 import dev.saccade.train.schedules.Warmup;
 
 import java.util.Arrays;
@@ -35,8 +36,11 @@ final class LrScheduleKind implements Kind {
         }
     }
 
-    /** Returns the schedule of an mmcv hook, by epoch unless set otherwise. */
+    /** Returns the schedule of timm, or of an mmcv hook, by epoch unless set otherwise. */
     private static Schedule schedule(Settings hook, double base) {
+        if (hook.text("policy").equals("timm_cosine")) {
+            return timmCosine(hook);
+        }
         Warmup warmup = warmup(hook);
         boolean byEpoch = hook.flag("by_epoch", true);
         String policy = hook.text("policy");
@@ -54,6 +58,15 @@ final class LrScheduleKind implements Kind {
             case "CosineAnnealing" -> new CosineSchedule(minLearningRate(hook, base), warmup);
             default -> throw hook.unbuilt("policy");
         };
+    }
+
+    static TimmCosineSchedule timmCosine(Settings settings) {
+        return new TimmCosineSchedule(
+                settings.integer("warmup_epochs"),
+                settings.number("warmup_lr"),
+                settings.number("min_lr"),
+                settings.integer("cooldown_epochs"),
+                settings.flag("warmup_prefix"));
     }
 
     private static double minLearningRate(Settings hook, double base) {

@@ -6,6 +6,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Module;
 import dev.saccade.train.optimizers.AdamW;
 import dev.saccade.train.optimizers.Gradients;
+import dev.saccade.train.optimizers.Lamb;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.optimizers.ParameterGroup;
 import dev.saccade.train.optimizers.ParameterRule;
@@ -121,6 +122,30 @@ final class OptimizerKind implements Kind {
                                 config.number("momentum", 0),
                                 "weight_decay",
                                 config.number("weight_decay", 0),
+                                "norms",
+                                norms,
+                                "biases",
+                                biases,
+                                "rules",
+                                rules));
+            }
+            case "Lamb" -> {
+                List<Double> betas = config.numbers("betas", List.of(0.9, 0.999));
+                yield Configs.of(
+                        Lamb.Config.class,
+                        Map.of(
+                                "learning_rate",
+                                learningRate,
+                                "beta1",
+                                betas.get(0),
+                                "beta2",
+                                betas.get(1),
+                                "weight_decay",
+                                config.number("weight_decay"),
+                                "max_grad_norm",
+                                config.number("max_grad_norm", 0),
+                                "always_adapt",
+                                config.flag("always_adapt", false),
                                 "norms",
                                 norms,
                                 "biases",

@@ -4,10 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.checkpoint.Checkpoint;
-import dev.saccade.checkpoint.Tensor;
 import dev.saccade.checkpoint.weights.Naming;
 import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.config.Configs;
@@ -33,9 +30,7 @@ import org.opencv.core.Mat;
 import org.opencv.imgproc.Imgproc;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
@@ -55,7 +50,7 @@ final class TorchvisionRetinaNetKind implements Kind {
                         IntStream.range(0, classes).mapToObj(i -> "class " + i).toList());
         model.initialize(recorded.manager(), 0);
         assertEquals(
-                List.of(), Weights.restore(checkpoint(recorded, "weight:"), model).unexpected());
+                List.of(), Weights.restore(recorded.checkpoint("weight:"), model).unexpected());
         List<Sample> samples = samples(recorded, config.data().valTransformsAtSize());
         try (Batch batch = Batch.collate(samples)) {
             ImageBatch images = batch.to(recorded.manager());
@@ -132,7 +127,7 @@ final class TorchvisionRetinaNetKind implements Kind {
                     compareLoss(recorded, "bbox_regression", losses.terms().get("loss_bbox"));
                     return losses.total();
                 });
-        Naming.toSaccade(checkpoint(recorded, "grad:"))
+        Naming.toSaccade(recorded.checkpoint("grad:"))
                 .tensors()
                 .forEach(
                         (name, expected) -> {
@@ -147,16 +142,5 @@ final class TorchvisionRetinaNetKind implements Kind {
 
     private static void compareLoss(Case recorded, String name, NDArray loss) {
         recorded.compare("loss_" + name, loss.reshape(1), CLOSE);
-    }
-
-    private static Checkpoint checkpoint(Case recorded, String prefix) {
-        Map<String, Tensor> tensors = new LinkedHashMap<>();
-        for (String name : recorded.names(prefix)) {
-            NumpyArray values = recorded.array(name);
-            tensors.put(
-                    name.substring(prefix.length()),
-                    Tensor.of(new Shape(values.shape()), values.floats()));
-        }
-        return new Checkpoint(tensors, Map.of());
     }
 }

@@ -9,9 +9,11 @@ import java.util.stream.IntStream;
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME)
 @JsonSubTypes({
     @JsonSubTypes.Type(DetectionExample.class),
-    @JsonSubTypes.Type(SegmentationExample.class)
+    @JsonSubTypes.Type(SegmentationExample.class),
+    @JsonSubTypes.Type(ClassificationExample.class)
 })
-public sealed interface Example permits DetectionExample, SegmentationExample {
+public sealed interface Example
+        permits DetectionExample, SegmentationExample, ClassificationExample {
 
     String name();
 

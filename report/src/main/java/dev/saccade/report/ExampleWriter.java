@@ -5,7 +5,10 @@ import dev.saccade.models.draw.ClassColors;
 
 import java.util.List;
 
-/** Writes ground truth and predictions side by side, or stacked on narrow screens. */
+/**
+ * Writes ground truth and predictions side by side, or stacked on narrow screens; for a classifier,
+ * each image once.
+ */
 final class ExampleWriter {
 
     private static final String ZOOM =
@@ -14,30 +17,41 @@ final class ExampleWriter {
     private final Markup out;
     private final Examples examples;
     private final boolean isSegmentation;
+    private final boolean isClassification;
 
     ExampleWriter(Markup out, Examples examples) {
         this.out = out;
         this.examples = examples;
-        this.isSegmentation = examples.rows().get(0).get(0) instanceof SegmentationExample;
+        Example first = examples.rows().get(0).get(0);
+        this.isSegmentation = first instanceof SegmentationExample;
+        this.isClassification = first instanceof ClassificationExample;
     }
 
     void write() {
         out.open("p", "class", "lead").text(lead()).close();
         out.open("div", "class", "controls");
-        if (!isSegmentation) {
+        if (!isSegmentation && !isClassification) {
             writeThreshold();
         }
         writeOrder();
         out.close();
-        writeLegend();
-        out.open("div", "class", examples.runs().size() > 1 ? "examples wide" : "examples");
-        for (int i = 0; i < examples.size(); i++) {
-            write(examples.rows().get(i), "image" + i);
+        if (isClassification) {
+            out.open("div", "class", "examples small");
+            examples.rows().forEach(this::writeClassified);
+        } else {
+            writeLegend();
+            out.open("div", "class", examples.runs().size() > 1 ? "examples wide" : "examples");
+            for (int i = 0; i < examples.size(); i++) {
+                write(examples.rows().get(i), "image" + i);
+            }
         }
         out.close();
     }
 
     private String lead() {
+        if (isClassification) {
+            return "Predicted classes with their probabilities. " + ZOOM;
+        }
         return isSegmentation
                 ? "Ground truth, then prediction. Unlabeled pixels have no color. " + ZOOM
                 : "Ground truth, then predictions with scores in percent. " + ZOOM;
@@ -90,11 +104,34 @@ final class ExampleWriter {
         out.leaf("li", examples.className(label), "style", Report.style(color));
     }
 
-    private void write(List<Example> byRun, String id) {
-        double threshold = examples.threshold();
-        List<String> runs = examples.runs();
-        double mistakes = byRun.stream().mapToDouble(run -> run.errors(threshold)).sum();
+    private void writeClassified(List<Example> byRun) {
+        openFigure(byRun);
+        openView();
+        byRun.get(0).writeTruth(out, examples, "");
+        out.close().leaf("span", byRun.get(0).name(), "class", "name");
+        for (int run = 0; run < byRun.size(); run++) {
+            out.open("div");
+            writeSummary(byRun, run);
+            out.close();
+        }
+        out.close().close();
+    }
+
+    private void openFigure(List<Example> byRun) {
+        double mistakes = byRun.stream().mapToDouble(run -> run.errors(examples.threshold())).sum();
         out.open("figure", "class", "example", "data-mistakes", Text.format("%.6f", mistakes));
+    }
+
+    private void writeSummary(List<Example> byRun, int run) {
+        if (byRun.size() > 1) {
+            out.leaf("span", examples.runs().get(run), "class", "run").text(" ");
+        }
+        out.leaf("span", byRun.get(run).summary(examples.threshold()), "class", "tally");
+    }
+
+    private void write(List<Example> byRun, String id) {
+        List<String> runs = examples.runs();
+        openFigure(byRun);
         out.open("div", "class", "pair", "style", "--columns:" + (1 + runs.size()));
         openView();
         byRun.get(0).writeTruth(out, examples, id);
@@ -103,10 +140,8 @@ final class ExampleWriter {
             openView();
             byRun.get(run).writePredictions(out, examples, id);
             out.close();
-            if (runs.size() > 1) {
-                out.leaf("span", runs.get(run), "class", "run").text(" ");
-            }
-            out.leaf("span", byRun.get(run).summary(threshold), "class", "tally").close();
+            writeSummary(byRun, run);
+            out.close();
         }
         out.close().close();
     }

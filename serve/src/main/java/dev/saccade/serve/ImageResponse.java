@@ -2,9 +2,11 @@ package dev.saccade.serve;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.structures.ClassScores;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.models.ClassMap;
+import dev.saccade.models.ClassScore;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.PredictionJson;
 
@@ -23,6 +25,12 @@ record ImageResponse(String image, Map<String, Object> entries, Problem problem)
         if (predicted.prediction() instanceof LabelMap labels) {
             ClassMap map = new ClassMap(labels, classes);
             entries.putAll(PredictionJson.of(map, options.masks()::segmentation));
+        } else if (predicted.prediction() instanceof ClassScores scores) {
+            List<ClassScore> shown =
+                    ClassScore.top(scores, classes, classes.size()).stream()
+                            .filter(each -> each.score() >= options.scores().of(each.label()))
+                            .toList();
+            entries.putAll(PredictionJson.of(predicted.size(), shown));
         } else {
             Instances found = (Instances) predicted.prediction();
             List<DetectedObject> objects =

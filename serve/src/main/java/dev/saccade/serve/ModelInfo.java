@@ -13,7 +13,10 @@ import java.util.Locale;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
-/** Response of {@code GET /model}; the task is {@code detection} or {@code segmentation}. */
+/**
+ * Response of {@code GET /model}; the task is {@code detection}, {@code segmentation} or {@code
+ * classification}.
+ */
 record ModelInfo(
         String name,
         String task,
@@ -27,17 +30,23 @@ record ModelInfo(
         int maxUploadBytes,
         int maxPixels) {
 
-    /** A class with its recommended score (null for segmentation) and color {@code #rrggbb}. */
+    /** A class with its recommended score (null except for detection) and color {@code #rrggbb}. */
     record ClassInfo(String label, Double score, String color) {}
 
     static ModelInfo of(TrainedModel<?> model, String name, double score, ServerLimits limits) {
         ModelSpec spec = model.spec();
         List<Integer> colors = ClassColors.of(spec.classes());
         Function<String, Double> scores =
-                model.match(detector -> detector.scoreThresholds()::of, segmenter -> label -> null);
+                model.match(
+                        detector -> detector.scoreThresholds()::of,
+                        segmenter -> label -> null,
+                        classifier -> label -> null);
         return new ModelInfo(
                 name,
-                segments(model) ? "segmentation" : "detection",
+                model.<String>match(
+                        detector -> "detection",
+                        segmenter -> "segmentation",
+                        classifier -> "classification"),
                 spec.model().backbone().type(),
                 spec.model().head().type(),
                 IntStream.range(0, colors.size())
@@ -57,6 +66,6 @@ record ModelInfo(
     }
 
     static boolean segments(TrainedModel<?> model) {
-        return model.<Boolean>match(detector -> false, segmenter -> true);
+        return model.<Boolean>match(detector -> false, segmenter -> true, classifier -> false);
     }
 }

@@ -38,12 +38,13 @@ record PredictOptions(ScoreThresholds scores, MaskFormat masks, boolean png) {
         ScoreThresholds scores = ScoreThresholds.of(defaultScore);
         String text = query.getValue("score");
         if (text != null && segments) {
-            problems.add("score: applies to detectors only; this model is a segmenter");
+            problems.add("score: does not apply to a segmenter; remove it");
         } else if (PER_CLASS.equals(text)) {
             scores =
                     model.match(
                             detector -> detector.scoreThresholds(),
-                            segmenter -> ScoreThresholds.DEFAULT);
+                            segmenter -> ScoreThresholds.DEFAULT,
+                            classifier -> ScoreThresholds.of(0));
         } else if (text != null) {
             double score = number(text);
             if (score >= 0 && score <= 1) {

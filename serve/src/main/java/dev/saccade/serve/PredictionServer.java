@@ -119,7 +119,8 @@ public final class PredictionServer implements AutoCloseable {
             this.score =
                     model.<ScoreThresholds>match(
                                     detector -> detector.scoreThresholds(),
-                                    segmenter -> ScoreThresholds.DEFAULT)
+                                    segmenter -> ScoreThresholds.DEFAULT,
+                                    classifier -> ScoreThresholds.of(0))
                             .overall();
         }
 

@@ -7,6 +7,8 @@ const TRIES = 8;
 // Longer edge of the mask canvas in pixels.
 const CANVAS = 1024;
 const MASK_OPACITY = 0.5;
+// Classes listed below an image.
+const BEST = 5;
 
 const $ = id => document.getElementById(id);
 const entries = [];
@@ -36,8 +38,9 @@ function percent(share) {
 }
 
 const isSegmenter = () => model.task === "segmentation";
+const isClassifier = () => model.task === "classification";
 const color = label => (model.classes.find(each => each.label === label) || {}).color || "#888888";
-const predictions = entry => entry.response.objects || entry.response.regions;
+const predictions = entry => entry.response.objects || entry.response.regions || entry.response.classes;
 const isShown = prediction =>
   !hidden.has(prediction.label) && (isSegmenter() || prediction.score >= Number($("level").value));
 
@@ -138,6 +141,11 @@ function settle(entry) {
   }
   const { width, height } = entry.response;
   entry.stage.style.aspectRatio = width + " / " + height;
+  if (isClassifier()) {
+    entry.list = element("ol", { className: "scores" });
+    entry.figure.append(entry.list);
+    return;
+  }
   entry.canvas = element("canvas");
   entry.svg = vector("svg", { viewBox: "0 0 " + width + " " + height, preserveAspectRatio: "none" });
   entry.stage.append(entry.canvas, entry.svg);
@@ -190,10 +198,22 @@ function stretches(segmentation, scale) {
 }
 
 function draw(entry) {
-  if (entry.response) {
+  if (entry.response && isClassifier()) {
+    list(entry);
+  } else if (entry.response) {
     fill(entry);
     outline(entry);
   }
+}
+
+// Lists the best classes with a bar for each probability.
+function list(entry) {
+  entry.list.replaceChildren(...predictions(entry).filter(isShown).slice(0, BEST).map(({ label, score }) => {
+    const bar = element("i");
+    bar.style.width = 100 * score + "%";
+    bar.style.setProperty("--c", color(label));
+    return element("li", {}, element("span", { textContent: label }), element("b", { textContent: percent(score) }), bar);
+  }));
 }
 
 function fill(entry) {
@@ -307,7 +327,7 @@ function render() {
   entries.forEach(draw);
   for (const entry of entries.filter(each => each.response)) {
     const shown = predictions(entry).filter(isShown);
-    const found = isSegmenter() ? count(shown.length, "class", "classes") : count(shown.length, "object");
+    const found = summary(shown);
     entry.tally.textContent = found + " · " + Math.round(entry.milliseconds) + " ms";
     entry.image.alt = entry.name + ": " + found;
   }
@@ -321,12 +341,20 @@ function render() {
   ].filter(Boolean).join(", ");
 }
 
+function summary(shown) {
+  if (isClassifier()) {
+    return shown.length ? shown[0].label : "no class";
+  }
+  return isSegmenter() ? count(shown.length, "class", "classes") : count(shown.length, "object");
+}
+
 function classes() {
   const totals = new Map();
   let pixels = 0;
   for (const entry of entries.filter(each => each.response)) {
     pixels += entry.response.width * entry.response.height;
-    for (const prediction of predictions(entry)) {
+    // Images are counted for their best class.
+    for (const prediction of isClassifier() ? predictions(entry).slice(0, 1) : predictions(entry)) {
       const counted = isSegmenter() ? prediction.pixels : Number(prediction.score >= Number($("level").value));
       totals.set(prediction.label, (totals.get(prediction.label) || 0) + counted);
     }
@@ -357,7 +385,7 @@ function json() {
   const shown = entries.filter(each => each.response).map(entry => ({
     ...entry.response,
     image: entry.name,
-    [isSegmenter() ? "regions" : "objects"]:
+    [isClassifier() ? "classes" : isSegmenter() ? "regions" : "objects"]:
       predictions(entry).filter(isShown).map(({ stretches, ...prediction }) => prediction)
   }));
   return JSON.stringify(shown, null, 2);
@@ -423,7 +451,8 @@ async function start() {
   $("name").textContent = model.name;
   const names = model.classes.map(each => each.label);
   const some = names.length > 12 ? names.slice(0, 12).join(", ") + ", …" : names.join(", ");
-  $("facts").textContent = (isSegmenter() ? "Semantic segmentation" : "Object detection")
+  const tasks = { classification: "Image classification", segmentation: "Semantic segmentation" };
+  $("facts").textContent = (tasks[model.task] || "Object detection")
     + " with " + count(names.length, "class", "classes") + ": " + some + ".";
   $("level-name").textContent = isSegmenter() ? "Mask opacity" : "Minimum score";
   $("level").min = isSegmenter() ? 0 : MIN_SCORE;

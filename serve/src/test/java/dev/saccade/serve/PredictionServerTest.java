@@ -261,7 +261,7 @@ class PredictionServerTest {
                 problem(
                         400,
                         client.send("POST", "/predict?score=0.5", ServedModels.image("png", 0)));
-        assertTrue(output.startsWith("score: applies to detectors only"), output);
+        assertTrue(output.startsWith("score: does not apply to a segmenter"), output);
     }
 
     @Test

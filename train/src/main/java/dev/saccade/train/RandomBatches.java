@@ -57,6 +57,7 @@ public record RandomBatches(HeadConfig head, int classes) {
                 switch (head.targets()) {
                     case BOXES, MASKS -> Sample.of(pixels, info, objects(image, size));
                     case LABEL_MAPS -> Sample.of(pixels, info, labels(image, size, classes));
+                    case CLASSES -> Sample.of(pixels, info, image % classes);
                     case MASKS_AND_LABEL_MAPS ->
                             Sample.of(
                                     pixels,

@@ -19,7 +19,7 @@ record RunSummary(RunConfig config, Device device, Dataset dataset, int worldSiz
 
     List<String> lines(long iteration, RunLength length) {
         List<String> lines = new ArrayList<>();
-        checkLength(iteration, length.iterations(), lines);
+        checkLength(iteration, length, lines);
         String ranks = worldSize == 1 ? "" : Text.format("%s ranks, ", worldSize);
         String averages =
                 config.ema()
@@ -33,14 +33,14 @@ record RunSummary(RunConfig config, Device device, Dataset dataset, int worldSiz
                         Ascii.toLowerCase(config.precision().name()),
                         averages));
         int images = config.imagesPerStep(worldSize);
-        String inData = Count.of(dataset.size(), "image");
+        String inData = Count.of(dataset.epochSize(), "image");
         lines.add(
                 Text.format(
                         "%s, %s, %s per step",
                         inData,
                         Count.of(dataset.classes().size(), "class"),
                         Count.of(images, "image")));
-        if (config.data().batchSize() > dataset.size()) {
+        if (config.data().batchSize() > dataset.epochSize()) {
             lines.add(
                     Text.format(
                             "data.batch_size is %d, but the data set has only %s",
@@ -67,8 +67,9 @@ record RunSummary(RunConfig config, Device device, Dataset dataset, int worldSiz
         return lines;
     }
 
-    private void checkLength(long iteration, long steps, List<String> lines) {
-        long warmup = config.schedule().warmup().iterations();
+    private void checkLength(long iteration, RunLength length, List<String> lines) {
+        long steps = length.iterations();
+        long warmup = config.schedule().warmupSteps(length);
         if (iteration >= steps) {
             lines.add(
                     Text.format(
@@ -78,8 +79,12 @@ record RunSummary(RunConfig config, Device device, Dataset dataset, int worldSiz
             lines.add(
                     Text.format(
                             "warning: the warm-up takes %d steps, but the run has only"
-                                    + " %d; lower schedule.warmup.iterations",
-                            warmup, steps));
+                                    + " %d; lower schedule.%s",
+                            warmup,
+                            steps,
+                            config.schedule().warmup().iterations() > 0
+                                    ? "warmup.iterations"
+                                    : "warmup_epochs"));
         }
     }
 }

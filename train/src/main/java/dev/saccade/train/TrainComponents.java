@@ -3,11 +3,13 @@ package dev.saccade.train;
 import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.components.ComponentProvider;
 import dev.saccade.train.optimizers.AdamW;
+import dev.saccade.train.optimizers.Lamb;
 import dev.saccade.train.optimizers.Sgd;
 import dev.saccade.train.schedules.ConstantSchedule;
 import dev.saccade.train.schedules.CosineSchedule;
 import dev.saccade.train.schedules.PolySchedule;
 import dev.saccade.train.schedules.StepSchedule;
+import dev.saccade.train.schedules.TimmCosineSchedule;
 import dev.saccade.train.schedules.TrapezoidSchedule;
 
 import java.util.List;
@@ -20,10 +22,12 @@ public final class TrainComponents implements ComponentProvider {
         return List.of(
                 Sgd.Config.class,
                 AdamW.Config.class,
+                Lamb.Config.class,
                 ConstantSchedule.class,
                 StepSchedule.class,
                 PolySchedule.class,
                 TrapezoidSchedule.class,
-                CosineSchedule.class);
+                CosineSchedule.class,
+                TimmCosineSchedule.class);
     }
 }

@@ -201,7 +201,10 @@ public final class Trainer implements Run {
 
     private double scheduledLearningRate() {
         double base = config.learningRate(ranks.worldSize());
-        double rate = config.schedule().learningRate(base, state.iteration(), length);
+        double rate =
+                config.schedule()
+                        .scaled(config.batchFactor(ranks.worldSize()))
+                        .learningRate(base, state.iteration(), length);
         if (!isLearningRate(rate)) {
             throw SaccadeException.user(
                     "schedule %s: got learning rate %s for step %d, expected >= 0",

@@ -311,6 +311,7 @@ public final class Training {
                         DataLoader.distributed(
                                 parts.train,
                                 config.trainTransforms(),
+                                data.batchAugments(),
                                 config.model().head().targets(),
                                 data.batchSize(),
                                 data.workers(),

@@ -21,6 +21,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.components.Backbone;
 import dev.saccade.core.components.HeadConfig;
 import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.structures.ClassScores;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
@@ -148,7 +149,15 @@ class EveryCombinationTest {
                 .flatMap(
                         backbone ->
                                 HEADS.entries().keySet().stream()
+                                        .filter(head -> fits(backbone, head))
                                         .map(head -> Arguments.of(yaml(backbone), head)));
+    }
+
+    /** Returns whether a backbone has the levels of a head; only classifiers use one level. */
+    private static boolean fits(Class<? extends Backbone.Config> backbone, String head) {
+        Record config = Configs.of(backbone.asSubclass(Record.class));
+        return head.equals("linear_cls")
+                || ((Backbone.Config) config).build().features().size() > 1;
     }
 
     /** Returns a small model of a backbone and a head. */
@@ -227,6 +236,8 @@ class EveryCombinationTest {
             if (found instanceof Instances objects) {
                 assertFalse(objects.labels().length == 0);
                 text.append(objects).append(objects.hasMasks() ? objects.masks() : "");
+            } else if (found instanceof ClassScores scores) {
+                text.append(scores);
             } else {
                 text.append(Arrays.toString(((LabelMap) found).toArray()));
             }

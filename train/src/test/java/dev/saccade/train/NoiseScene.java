@@ -2,6 +2,7 @@ package dev.saccade.train;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.nn.SampleRandom;
@@ -48,7 +49,13 @@ record NoiseScene(ImageBatch batch, Size size) {
                 detector ->
                         detector.losses(
                                 batch, Collections.nCopies(batch.size(), object()), strongest()),
-                segmenter -> segmenter.losses(batch, strongest()));
+                segmenter -> segmenter.losses(batch, strongest()),
+                classifier -> classifier.losses(batch, labels(classifier.classes().size())));
+    }
+
+    /** Labels image i with class i. */
+    private NDArray labels(int classes) {
+        return batch.pixels().getManager().eye(batch.size(), classes, 0, DataType.FLOAT32);
     }
 
     private NDArray strongest() {

@@ -72,8 +72,8 @@ class PapersTest {
             - Names with a slash are recipes. Other names are [backbone variants](../backbones/README.md). To
               train a detector with a variant, set it in a recipe, such as
               `--set model.backbone.variant=tiny_w14` for `swin_tiny_w14`.
-            - Parameters are trainable. ImageNet classifiers include the layer for 1000 classes; Saccade does
-              not train them.
+            - Parameters are trainable. ImageNet classifiers include the layer for 1000 classes; the
+              parallel convolutions of LinGlo classifiers are merged, as in inference.
             - Multiply-adds include convolutions, matrix products and attention, for images of 224x224
               (ImageNet), 1280x800 (COCO) and 2048x512 (ADE20K) unless the title has another size.
             - As in mmdetection, two-stage detectors count 1,000 proposals and 100 masks. As in
@@ -190,7 +190,7 @@ class PapersTest {
         boolean multiplyAdds = row.published().containsKey("flops");
         return COUNTS.computeIfAbsent(
                 List.of(config, size, multiplyAdds),
-                key -> ofModel(config, classes(row.name()), multiplyAdds, size));
+                key -> ofModel(row.name(), config, multiplyAdds, size));
     }
 
     /** Returns the model without stochastic depth, which costs nothing and differs by schedule. */
@@ -204,16 +204,20 @@ class PapersTest {
     }
 
     private static int classes(String name) {
-        return name.endsWith("_ade20k") ? 150 : 80;
+        return name.endsWith("_ade20k") ? 150 : name.endsWith("_imagenet") ? 1000 : 80;
     }
 
     private static Counts ofModel(
-            ModelConfig config, int classes, boolean multiplyAdds, Size size) {
-        Model<?> model = config.build(Collections.nCopies(classes, "class"));
+            String name, ModelConfig config, boolean multiplyAdds, Size size) {
+        Model<?> model = config.build(Collections.nCopies(classes(name), "class"));
         long parameters =
                 Gradients.trainable(model).values().stream()
                         .mapToLong(parameter -> parameter.getShape().size())
                         .sum();
+        if (name.endsWith("_imagenet")) {
+            BackboneSummary backbone = BackboneSummary.measure(name, config.backbone());
+            parameters += backbone.parameters() - backbone.trainingParameters();
+        }
         return new Counts(parameters, multiplyAdds ? model.multiplyAdds(size) : 0);
     }
 

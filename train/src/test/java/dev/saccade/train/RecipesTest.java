@@ -14,6 +14,7 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.Resize;
@@ -60,6 +61,10 @@ class RecipesTest {
     private static final Zoo ZOO = Zoo.packaged();
     private static final int COCO_CLASSES = 80;
     private static final int ADE20K_CLASSES = 150;
+    private static final int IMAGENET_CLASSES = 1000;
+
+    /** The 1,281,167 images of ImageNet-1K in batches of 1024. */
+    private static final int IMAGENET_STEPS = 1251;
 
     /** The 117,266 photographs of COCO that are trained with, in groups of 16. */
     private static final int COCO_STEPS = 7330;
@@ -104,7 +109,12 @@ class RecipesTest {
     }
 
     private static Model<?> model(String name, RunConfig config) {
-        int classes = name.endsWith("_ade20k") ? ADE20K_CLASSES : COCO_CLASSES;
+        int classes = COCO_CLASSES;
+        if (name.endsWith("_ade20k")) {
+            classes = ADE20K_CLASSES;
+        } else if (name.endsWith("_imagenet")) {
+            classes = IMAGENET_CLASSES;
+        }
         return config.model().build(Collections.nCopies(classes, "thing"));
     }
 
@@ -123,6 +133,10 @@ class RecipesTest {
 
     static List<String> namesOnAde20k() throws IOException {
         return names().stream().filter(name -> name.endsWith("_ade20k")).toList();
+    }
+
+    static List<String> namesOnImagenet() throws IOException {
+        return names().stream().filter(name -> name.endsWith("_imagenet")).toList();
     }
 
     static List<String> published() throws IOException {
@@ -276,6 +290,110 @@ class RecipesTest {
                                 config.schedule().learningRate(full, step, length),
                                 1e-9 * full,
                                 "step " + step));
+    }
+
+    /** Like timm: no decay for norms, biases and positions; PVT's code has positions decay. */
+    @ParameterizedTest
+    @MethodSource("namesOnImagenet")
+    void decaysAsPublishedOnImagenet(String name) {
+        RunConfig config = recipe(name);
+        boolean isResNet = name.contains("/resnet");
+        double decay = isResNet ? 1e-4 : name.contains("elsa_swin_large") ? 1e-8 : .05;
+        Model<?> model = model(name, config);
+        for (ParameterGroup group : ParameterGroup.split(model, config.optimizer())) {
+            assertEquals(1, group.learningRateFactor());
+            group.parameters()
+                    .forEach(
+                            (key, parameter) -> {
+                                boolean exempt =
+                                        (key.matches(POSITIONS) && !key.contains("pos_embed"))
+                                                || (key.contains("pos_embed")
+                                                        && !name.contains("/pvt"))
+                                                || parameter.getShape().dimension() == 1;
+                                assertEquals(
+                                        exempt && !isResNet ? 0 : decay, group.weightDecay(), key);
+                            });
+        }
+    }
+
+    private static final String POSITIONS =
+            ".*(pos_embed|cls_token|relative_position_bias_table).*";
+
+    @ParameterizedTest
+    @MethodSource("namesOnImagenet")
+    void schedulesAsPublishedOnImagenet(String name) {
+        if (name.contains("/resnet")) {
+            RunConfig config = recipe(name);
+            RunLength length = config.length(5004, 1);
+            assertEquals(.1, config.with("data.batch_size=256").learningRate(1), 1e-12);
+            assertEquals(.1, config.schedule().learningRate(.1, 0, length), 1e-12);
+            assertEquals(.001, config.schedule().learningRate(.1, 60 * 5004L, length), 1e-12);
+            assertEquals(90 * 5004L, length.iterations());
+            return;
+        }
+        boolean isTuned = name.contains("elsa_swin_large");
+        boolean isElsa = name.matches(".*/(elsa_swin|unified_swin)_.*") && !isTuned;
+        RunConfig config = recipe(name, "data.batch_size=1024");
+        RunLength length = config.length(IMAGENET_STEPS, 1);
+        assertEquals(IMAGENET_STEPS * (isTuned ? 30L : isElsa ? 310 : 300), length.iterations());
+        double full = isTuned ? 4e-5 : 1e-3;
+        assertEquals(full, config.learningRate(1), 1e-12);
+        double first = isTuned ? 4e-8 : name.contains("/focal") ? 1e-5 : 1e-6;
+        assertEquals(first, config.schedule().learningRate(full, 0, length), 1e-12);
+        int warmup = 20;
+        if (isTuned || name.matches(".*/(pvt|linglo)_.*|.*/deit_tiny.*")) {
+            warmup = 5;
+        }
+        double warm = config.schedule().learningRate(full, (long) warmup * IMAGENET_STEPS, length);
+        assertTrue(warm > .92 * full && warm <= full, () -> name + ": " + warm);
+        double before =
+                config.schedule().learningRate(full, (warmup - 1L) * IMAGENET_STEPS, length);
+        assertEquals((warmup - 1.) / warmup * full, before, .01 * full);
+        double end = config.schedule().learningRate(full, length.iterations() - 1, length);
+        assertEquals(isTuned ? 4e-7 : 1e-5, end, 1e-3 * full);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "classification/swin_tiny.*, 0.2",
+        "classification/swin_small.*, 0.3",
+        "classification/(swin|elsa_swin)_base.*, 0.5",
+        "classification/focal_(tiny|small).*, 0.2",
+        "classification/focal_base.*, 0.3",
+        "classification/elsa_swin_tiny.*, 0.1",
+        "classification/elsa_swin_small.*, 0.3",
+        "classification/pvt_(tiny|small).*, 0.1",
+        "classification/pvt_(medium|large).*, 0.3",
+        "classification/dynamic_conv_swin_.*_tiny_.*, 0.2",
+        "classification/dynamic_conv_swin_.*_base_.*, 0.5",
+        "classification/deit_.*, 0.1"
+    })
+    void dropsAsManyPathsAsPublishedOnImagenet(String names, double rate) throws IOException {
+        dropsAsManyPathsAsPublished(names, rate);
+    }
+
+    @ParameterizedTest
+    @MethodSource("namesOnImagenet")
+    void augmentsAsPublishedOnImagenet(String name) {
+        RunConfig config = recipe(name);
+        List<String> augments =
+                config.data().batchAugments().stream().map(BatchAugment::type).toList();
+        boolean isResNet = name.contains("/resnet");
+        assertEquals(
+                isResNet
+                        ? List.of()
+                        : name.contains("/focal")
+                                ? List.of("mixup_cutmix")
+                                : List.of("pixel_erasing", "mixup_cutmix"),
+                augments);
+        assertEquals(
+                name.matches(".*/(pvt|linglo|deit)_.*"),
+                config.data().requireTrain().repeatsImages());
+        assertEquals(
+                name.matches(".*/(deit_.*|elsa_swin_base_imagenet)"), config.ema().isPresent());
+        boolean isClipped =
+                !name.matches(".*/(resnet.*|linglo_.*|pvt_(tiny|small)_.*|deit_tiny.*)");
+        assertEquals(isClipped, config.maxGradientNorm().isPresent());
     }
 
     /** Returns the images per step on COCO. */
@@ -476,11 +594,15 @@ class RecipesTest {
                         overrides.add("model.backbone." + key + "=" + value);
                     }
                 });
+        if (name.contains("depthwise_tiny")) {
+            // A head per channel.
+            overrides.add("model.backbone.num_heads=[24, 48, 96, 192]");
+        }
         return recipe(name, overrides.toArray(String[]::new));
     }
 
     /** Normalization over a batch wants two values, and the pooled maps of UperNet have one. */
     private static int images(Model<?> model) {
-        return model.<Integer>match(detector -> 1, segmenter -> 2);
+        return model.<Integer>match(detector -> 1, segmenter -> 2, classifier -> 2);
     }
 }

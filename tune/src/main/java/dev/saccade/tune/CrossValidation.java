@@ -137,13 +137,13 @@ public final class CrossValidation {
         return new Result(metrics, interval, report);
     }
 
-    /** Compares labels with out-of-fold detections; empty for a segmenter. */
+    /** Compares labels with out-of-fold detections; empty without objects. */
     private Optional<LabelErrors> labelErrors(
             Dataset dataset, PooledMetric pooled, List<Path> predictions) {
-        return config.model().head().targets() == TargetKind.LABEL_MAPS
-                ? Optional.empty()
-                : Optional.of(
-                        LabelErrors.find(dataset, pooled.detections(predictions, IouType.BOX)));
+        return config.model().head().targets().hasObjects()
+                ? Optional.of(
+                        LabelErrors.find(dataset, pooled.detections(predictions, IouType.BOX)))
+                : Optional.empty();
     }
 
     /** Writes the out-of-fold detections of all images in COCO's results format. */
@@ -151,7 +151,7 @@ public final class CrossValidation {
             Path folder, Dataset dataset, PooledMetric pooled, List<Path> predictions) {
         TargetKind targets = config.model().head().targets();
         List<IouType> types = new ArrayList<>();
-        if (targets != TargetKind.LABEL_MAPS) {
+        if (targets.hasObjects()) {
             types.add(IouType.BOX);
         }
         if (targets.hasMasks()) {

@@ -145,6 +145,7 @@ final class DefaultDimensions {
                     case BOXES -> List.of("retinanet", "atss", "faster_rcnn");
                     case MASKS, MASKS_AND_LABEL_MAPS -> List.of("mask_rcnn", "cascade_mask_rcnn");
                     case LABEL_MAPS -> List.of("semantic_fpn", "upernet");
+                    case CLASSES -> List.of();
                 };
         return names.stream()
                 .filter(name -> known.contains(name) && !name.equals(head.type()))

@@ -6,12 +6,16 @@ import com.google.common.collect.Iterables;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Devices;
 import dev.saccade.core.components.TargetKind;
+import dev.saccade.core.structures.ClassScores;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.CompositeEvaluator;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
+import dev.saccade.eval.classification.ClassificationEvaluation;
+import dev.saccade.eval.classification.ClassificationEvaluator;
+import dev.saccade.eval.classification.ClassifiedImage;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoResults;
 import dev.saccade.eval.coco.IouType;
@@ -19,6 +23,7 @@ import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.eval.segmentation.PixelCounts;
 import dev.saccade.eval.segmentation.SegmentationEvaluator;
+import dev.saccade.models.Classifier;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
@@ -42,13 +47,19 @@ record HeldOutEvaluation(RunConfig config, Dataset dataset) {
         return prefix.resolveSibling(prefix.getFileName() + ".pixels.json");
     }
 
+    /** Returns the file of predicted classes with a prefix. */
+    static Path classes(Path prefix) {
+        return prefix.resolveSibling(prefix.getFileName() + ".classes.json");
+    }
+
     /** Returns the metrics; calls {@code progress} after each image. */
     Map<String, Double> run(Path checkpoint, Path prefix, Runnable progress) {
         try (TrainedModel<?> model =
                 TrainedModel.load(checkpoint, Devices.local().choose(config.device()))) {
             return model.match(
                     detector -> detect(detector, prefix, progress),
-                    segmenter -> segment(segmenter, prefix, progress));
+                    segmenter -> segment(segmenter, prefix, progress),
+                    classifier -> classify(classifier, prefix, progress));
         }
     }
 
@@ -88,6 +99,20 @@ record HeldOutEvaluation(RunConfig config, Dataset dataset) {
                         done -> progress.run());
         TuneJson.write(pixels(prefix), counter.counts());
         return joined(evaluator.evaluate().values(), others.evaluate().values());
+    }
+
+    private Map<String, Double> classify(Classifier classifier, Path prefix, Runnable progress) {
+        ClassificationEvaluator evaluator = new ClassificationEvaluator(dataset);
+        CompositeEvaluator<ClassScores> others =
+                others(ClassificationEvaluator.Config.class, ClassScores.class);
+        new DatasetInference(dataset, workers())
+                .run(
+                        classifier,
+                        new CompositeEvaluator<>(List.of(evaluator, others)),
+                        done -> progress.run());
+        ClassificationEvaluation evaluation = evaluator.evaluate();
+        TuneJson.write(classes(prefix), ClassifiedImage.of(dataset, evaluation));
+        return joined(evaluation.values(), others.evaluate().values());
     }
 
     private <P> CompositeEvaluator<P> others(

@@ -6,6 +6,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.bootstrap.ResampledMetric;
+import dev.saccade.eval.classification.ClassifiedImage;
 import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoParameters;
@@ -24,6 +25,7 @@ import java.util.List;
 final class PooledMetric {
 
     private static final String MEAN_IOU = "mIoU";
+    private static final String TOP1 = "top1";
     private static final int THREADS = 1;
 
     private final RunConfig config;
@@ -41,12 +43,13 @@ final class PooledMetric {
 
     /** Rejects metrics without bootstrap intervals. */
     static void requireSupported(RunConfig config) {
-        boolean isPixels = config.model().head().targets() == TargetKind.LABEL_MAPS;
-        String expected = isPixels ? MEAN_IOU : "(mask_)?AP(50|75)?";
+        TargetKind targets = config.model().head().targets();
+        String only = targets == TargetKind.LABEL_MAPS ? MEAN_IOU : TOP1;
+        String expected = targets.hasObjects() ? "(mask_)?AP(50|75)?" : only;
         if (!config.monitor().matches(expected)) {
             throw SaccadeException.user(
                     "evaluation.monitor: got %s, expected %s to compare configs",
-                    config.monitor(), isPixels ? MEAN_IOU : "AP, AP50, AP75, mask_AP, ...");
+                    config.monitor(), targets.hasObjects() ? "AP, AP50, AP75, mask_AP, ..." : only);
         }
     }
 
@@ -59,6 +62,14 @@ final class PooledMetric {
                         TuneJson.read(HeldOutEvaluation.pixels(prefix), new TypeReference<>() {}));
             }
             return PixelCounts.meanIou(counts);
+        }
+        if (config.monitor().equals(TOP1)) {
+            List<ClassifiedImage> images = new ArrayList<>();
+            for (Path prefix : predictions) {
+                images.addAll(
+                        TuneJson.read(HeldOutEvaluation.classes(prefix), new TypeReference<>() {}));
+            }
+            return ClassifiedImage.topAccuracy(images);
         }
         return cocoMetrics(predictions).resampled(config.monitor()).orElseThrow();
     }

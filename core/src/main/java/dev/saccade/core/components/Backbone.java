@@ -44,7 +44,8 @@ public abstract class Backbone extends Module implements Function<NDArray, Featu
      * @param images {@code [N, 3, H, W]} normalized RGB; any height and width of at least the
      *     coarsest stride
      * @return a level {@code [N, C, h, w]} for each entry of {@link #features()}; {@code h} is
-     *     {@code H / stride} and {@code w} is {@code W / stride}, rounded up or down
+     *     {@code H / stride} and {@code w} is {@code W / stride}, rounded up or down; a class token
+     *     is {@code [N, C, 1, 1]}
      */
     protected abstract FeaturePyramid forward(NDArray images);
 

@@ -1,5 +1,6 @@
 package dev.saccade.core.components;
 
+import dev.saccade.core.structures.ClassScores;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 
@@ -12,7 +13,9 @@ public enum TargetKind {
     /** A class index per pixel. */
     LABEL_MAPS(LabelMap.class),
     /** A box, a label and a mask per object, and a class index per pixel. */
-    MASKS_AND_LABEL_MAPS(Instances.class);
+    MASKS_AND_LABEL_MAPS(Instances.class),
+    /** A class index per image. */
+    CLASSES(ClassScores.class);
 
     private final Class<?> predictionType;
 
@@ -22,7 +25,7 @@ public enum TargetKind {
 
     /** Returns whether targets contain boxes and labels. */
     public boolean hasObjects() {
-        return this != LABEL_MAPS;
+        return this == BOXES || hasMasks();
     }
 
     public boolean hasMasks() {
@@ -38,7 +41,7 @@ public enum TargetKind {
         return this == MASKS_AND_LABEL_MAPS ? MASKS : this;
     }
 
-    /** Returns {@link Instances} or {@link LabelMap}. */
+    /** Returns {@link Instances}, {@link LabelMap} or {@link ClassScores}. */
     public Class<?> predictionType() {
         return predictionType;
     }

@@ -28,8 +28,10 @@ final class Ade20kCheck {
         if (options.targets() != TargetKind.LABEL_MAPS) {
             findings.error(
                     folder,
-                    "has label maps, but the model detects objects; train a"
-                            + " segmenter, or use a data set of labeled objects");
+                    "has label maps, but the model %s; train a segmenter, or use another data set",
+                    options.targets() == TargetKind.CLASSES
+                            ? "classifies images"
+                            : "detects objects");
         }
         List<String> names = new ArrayList<>();
         List<LabelFile> pairs = new ArrayList<>();

@@ -4,7 +4,6 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Lists;
 
@@ -15,14 +14,13 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.structures.LabelMap;
-import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.ImageFile;
+import dev.saccade.datasets.LazyImages;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.Findings;
-import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.labels.LabelEncoding;
 import dev.saccade.datasets.labels.LabelFile;
 
@@ -34,7 +32,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * Images with label maps in the layout of ADE20K: a folder of images and a folder of PNGs with the
@@ -51,13 +48,13 @@ public final class Ade20kDataset implements Dataset {
     private final ImmutableList<String> classes;
     private final LabelEncoding code;
     private final ImmutableList<LabelFile> pairs;
-    private final AtomicReferenceArray<Size> sizes;
+    private final LazyImages images;
 
     private Ade20kDataset(List<String> classes, LabelEncoding code, List<LabelFile> pairs) {
         this.classes = ImmutableList.copyOf(classes);
         this.code = code;
         this.pairs = ImmutableList.copyOf(pairs);
-        this.sizes = new AtomicReferenceArray<>(pairs.size());
+        this.images = new LazyImages(Lists.transform(pairs, LabelFile::image));
     }
 
     /**
@@ -175,17 +172,7 @@ public final class Ade20kDataset implements Dataset {
 
     @Override
     public List<ImageFile> images() {
-        return Lists.transform(ContiguousSet.closedOpen(0, pairs.size()).asList(), this::read);
-    }
-
-    private ImageFile read(int index) {
-        Path file = pairs.get(index).image();
-        Size size = sizes.get(index);
-        if (size == null) {
-            size = ImageHeader.read(file).size();
-            sizes.set(index, size);
-        }
-        return new ImageFile(index + 1L, file, size);
+        return images;
     }
 
     @Override

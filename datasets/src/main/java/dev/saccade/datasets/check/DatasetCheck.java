@@ -15,11 +15,15 @@ import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ImageFile;
+import dev.saccade.datasets.ImageLabelStatistics;
 
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 
 /** Checks an open data set, such as one created by a program. */
@@ -45,7 +49,11 @@ public final class DatasetCheck {
         check.checkClasses();
         check.checkImages();
         DatasetStatistics statistics =
-                options.targets().hasObjects() ? check.checkObjects() : check.checkPixels();
+                switch (options.targets()) {
+                    case BOXES, MASKS, MASKS_AND_LABEL_MAPS -> check.checkObjects();
+                    case LABEL_MAPS -> check.checkPixels();
+                    case CLASSES -> check.checkImageLabels();
+                };
         return check.findings.report(statistics);
     }
 
@@ -88,6 +96,38 @@ public final class DatasetCheck {
                 item -> checkLabels(item, classes.size(), ImageCheck.findings(item.image, options)),
                 options,
                 findings);
+    }
+
+    private DatasetStatistics checkImageLabels() {
+        List<String> classes = dataset.classes();
+        int[] counts = new int[classes.size()];
+        for (Item item : items) {
+            String subject = Text.format("image %d (%s)", item.image.id(), item.image.file());
+            OptionalInt label = dataset.label(item.index);
+            if (label.isEmpty()) {
+                error(subject, "has no class, but the model classifies images");
+            } else if (label.getAsInt() < 0 || label.getAsInt() >= classes.size()) {
+                error(
+                        subject,
+                        "got label %d, expected 0 to %d",
+                        label.getAsInt(),
+                        classes.size() - 1);
+            } else {
+                counts[label.getAsInt()]++;
+            }
+        }
+        ImageCheck.run(items.stream().map(Item::image).toList(), options, findings);
+        Map<String, Integer> perClass = new LinkedHashMap<>();
+        for (int label = 0; label < counts.length; label++) {
+            perClass.put(classes.get(label), counts[label]);
+            if (counts[label] == 0) {
+                findings.warning(
+                        DATA_SET,
+                        "class \"%s\" has no images; remove the class",
+                        classes.get(label));
+            }
+        }
+        return new ImageLabelStatistics(perClass);
     }
 
     private DatasetStatistics checkObjects() {

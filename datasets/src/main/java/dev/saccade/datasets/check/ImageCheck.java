@@ -13,10 +13,10 @@ import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.image.ImageReader;
+import dev.saccade.datasets.image.TarArchive;
 
 import org.opencv.core.Mat;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,7 +77,7 @@ public final class ImageCheck {
             CheckOptions options,
             Consumer<Finding> findings) {
         if (options.depth() == Depth.LABELS) {
-            if (!Files.isRegularFile(path)) {
+            if (!TarArchive.isFile(path)) {
                 findings.accept(Finding.error(path.toString(), subject, "no such file"));
             }
             options.files().image(id, path, OptionalLong.empty());

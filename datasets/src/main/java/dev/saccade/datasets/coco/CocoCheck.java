@@ -3,6 +3,7 @@ package dev.saccade.datasets.coco;
 import com.google.common.collect.Iterables;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.AnnotationTable.ImageRow;
 import dev.saccade.datasets.CheckOptions;
@@ -34,8 +35,9 @@ record CocoCheck(
         if (!options.targets().hasObjects()) {
             findings.error(
                     file,
-                    "has labeled objects, but the model predicts a class per pixel; train a"
-                            + " detector, or use a data set with label maps");
+                    "has labeled objects, but the model predicts a class per %s; train a detector,"
+                            + " or use another data set",
+                    options.targets() == TargetKind.CLASSES ? "image" : "pixel");
         }
         AnnotationTable table;
         try {

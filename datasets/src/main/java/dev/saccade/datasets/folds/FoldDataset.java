@@ -6,7 +6,6 @@ import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.CheckedFiles;
-import dev.saccade.datasets.ClassBalancedDataset;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetSubset;
@@ -52,10 +51,10 @@ public final class FoldDataset {
                     .inRange("index", index, 0, folds - 1)
                     .throwIfAny();
             Checks.require(
-                    !(dataset instanceof ClassBalancedDataset.Config),
+                    !dataset.repeatsImages(),
                     "dataset",
                     dataset.type(),
-                    "a data set without repeated images; wrap fold in class_balanced instead");
+                    "a data set without repeated images; wrap fold in this data set instead");
         }
 
         @Override

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -80,7 +81,7 @@ public final class StratifiedFolds {
                 .toList();
     }
 
-    /** Returns the classes of each image, from objects or else from label maps. */
+    /** Returns the classes of each image, from its class, its objects or else its label map. */
     private static List<Set<Integer>> classes(Dataset dataset) {
         List<Set<Integer>> fromObjects =
                 IntStream.range(0, dataset.size()).mapToObj(i -> classes(dataset, i)).toList();
@@ -104,6 +105,10 @@ public final class StratifiedFolds {
     }
 
     private static Set<Integer> classes(Dataset dataset, int index) {
+        OptionalInt label = dataset.label(index);
+        if (label.isPresent()) {
+            return ImmutableSet.of(label.getAsInt());
+        }
         return dataset.annotations(index).stream()
                 .filter(object -> TrainingTargets.isUsable(object, dataset.image(index).size()))
                 .map(object -> object.label())

@@ -31,7 +31,7 @@ import java.util.function.Consumer;
  */
 public final class ImageReader {
 
-    private static final int MAX_BYTES = 1 << 30;
+    static final int MAX_BYTES = 1 << 30;
 
     /** A 16-bit image is nearly black if all values, reduced to 8 bits, are below this. */
     private static final int NEARLY_BLACK = 16;
@@ -101,8 +101,15 @@ public final class ImageReader {
         }
     }
 
-    /** Returns the bytes of a file; throws if it is missing or not a regular file. */
+    /**
+     * Returns the bytes of a file; throws if it is missing or not a regular file. The file may be
+     * in a {@link TarArchive}, such as {@code images.tar/1.jpg}.
+     */
     public static byte[] readBytes(Path file) {
+        Optional<Path> archive = TarArchive.containing(file);
+        if (archive.isPresent()) {
+            return readBytes(file.toString(), () -> TarArchive.read(archive.get(), file));
+        }
         return readBytes(file.toString(), () -> RegularFile.read(file, MAX_BYTES));
     }
 

@@ -11,17 +11,22 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.ClassTarget;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Sample;
 
 import java.nio.FloatBuffer;
 import java.nio.LongBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
 
 /**
  * A batch of normalized images with their targets.
@@ -39,6 +44,7 @@ public final class Batch implements AutoCloseable {
     private final Size size;
     private final ImmutableList<ImageInfo> images;
     private final ImmutableList<Instances> targets;
+    private final List<ClassTarget> classTargets;
     private boolean closed;
 
     private Batch(BufferPool pool, Size size, List<Sample> samples) {
@@ -50,6 +56,10 @@ public final class Batch implements AutoCloseable {
         this.size = size;
         this.images = samples.stream().map(Sample::info).collect(toImmutableList());
         this.targets = samples.stream().map(Sample::targets).collect(toImmutableList());
+        this.classTargets = new ArrayList<>();
+        for (Sample sample : samples) {
+            sample.label().ifPresent(label -> classTargets.add(ClassTarget.of(label)));
+        }
     }
 
     /** Collates samples; the caller still closes them. */
@@ -95,6 +105,20 @@ public final class Batch implements AutoCloseable {
         return targets;
     }
 
+    /** Applies steps to the images and classes of this batch, in order. */
+    void augment(List<BatchAugment> steps, SplittableRandom random) {
+        BatchAugment.Images all =
+                new BatchAugment.Images(pixels.bytes().asFloatBuffer(), size, classTargets);
+        for (BatchAugment step : steps) {
+            step.apply(all, random);
+            if (classTargets.size() != images.size()) {
+                throw SaccadeException.user(
+                        "data.batch_augments: %s returned %d targets for %d images",
+                        step.type(), classTargets.size(), images.size());
+            }
+        }
+    }
+
     /** Returns the pixels, [N, 3, H, W] RGB; valid until this batch is closed. */
     public FloatBuffer pixels() {
         return pixels.bytes().asFloatBuffer().asReadOnlyBuffer();
@@ -121,6 +145,27 @@ public final class Batch implements AutoCloseable {
         checkState(labels.isPresent(), "the samples of this batch have no label maps");
         Shape shape = new Shape(images.size(), size.height(), size.width());
         return pool.array(labels.get(), shape, manager);
+    }
+
+    /** Returns the class of each image; empty if the samples have no classes. */
+    public List<ClassTarget> classTargets() {
+        return Collections.unmodifiableList(classTargets);
+    }
+
+    /**
+     * Returns the class distribution of each image, {@code [N, K]} float32.
+     *
+     * @throws IllegalStateException if the samples have no classes
+     */
+    public NDArray classTargets(int numClasses, NDManager manager) {
+        checkState(!classTargets.isEmpty(), "the samples of this batch have no classes");
+        float[] rows = new float[classTargets.size() * numClasses];
+        for (int n = 0; n < classTargets.size(); n++) {
+            ClassTarget target = classTargets.get(n);
+            rows[n * numClasses + target.label()] += (float) target.weight();
+            rows[n * numClasses + target.other()] += (float) (1 - target.weight());
+        }
+        return manager.create(rows, new Shape(classTargets.size(), numClasses));
     }
 
     @Override

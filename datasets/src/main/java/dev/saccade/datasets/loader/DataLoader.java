@@ -3,9 +3,12 @@ package dev.saccade.datasets.loader;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.SeededRandom;
 import dev.saccade.core.Workers;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -21,6 +24,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /**
  * Loads batches in advance on its own threads.
@@ -32,6 +36,9 @@ import java.util.stream.IntStream;
  * @param <B> type of a batch: {@link Batch} in training, {@link InferenceInput} at test time
  */
 public final class DataLoader<B> implements AutoCloseable {
+
+    /** Name of the random numbers of batches. */
+    private static final String BATCH = "batch";
 
     private interface BatchReader<B> {
         B read(int epoch, ImmutableIntArray positions);
@@ -71,7 +78,7 @@ public final class DataLoader<B> implements AutoCloseable {
             long seed) {
         Sampler sampler = Sampler.of(dataset, targets, batchSize, seed);
         SampleReader reader = new SampleReader(dataset, transforms, targets);
-        return training(reader, sampler, threads, seed);
+        return training(reader, sampler, List.of(), threads, seed);
     }
 
     /**
@@ -79,6 +86,7 @@ public final class DataLoader<B> implements AutoCloseable {
      * single process.
      *
      * @param transforms the transforms of an epoch, counted from 0
+     * @param batchAugments steps on each batch
      * @param dropLast whether to drop the last batches if there is not one for each rank
      * @throws SaccadeException if no image has objects to train on, or, with {@code dropLast}, if
      *     an epoch has fewer batches than ranks
@@ -86,6 +94,7 @@ public final class DataLoader<B> implements AutoCloseable {
     public static DataLoader<Batch> distributed(
             Dataset dataset,
             IntFunction<List<Transform>> transforms,
+            List<BatchAugment> batchAugments,
             TargetKind targets,
             int batchSize,
             int threads,
@@ -95,11 +104,15 @@ public final class DataLoader<B> implements AutoCloseable {
         Sampler all = Sampler.of(dataset, targets, batchSize, seed);
         Sampler own = new DistributedSampler(all, ranks.rank(), ranks.worldSize(), dropLast);
         SampleReader reader = new SampleReader(dataset, transforms, targets);
-        return training(reader, own, threads, seed);
+        return training(reader, own, batchAugments, threads, seed);
     }
 
     private static DataLoader<Batch> training(
-            SampleReader reader, Sampler sampler, int threads, long seed) {
+            SampleReader reader,
+            Sampler sampler,
+            List<BatchAugment> augments,
+            int threads,
+            long seed) {
         BufferPool buffers = new BufferPool();
         return new DataLoader<>(
                 sampler::epoch,
@@ -109,13 +122,25 @@ public final class DataLoader<B> implements AutoCloseable {
                         for (int position : positions.asList()) {
                             samples.add(reader.trainingSample(position, seed, epoch));
                         }
-                        return Batch.collate(samples, buffers);
+                        Batch batch = Batch.collate(samples, buffers);
+                        if (!augments.isEmpty()) {
+                            batch.augment(
+                                    augments, SeededRandom.of(seed, BATCH, key(epoch, batch)));
+                        }
+                        return batch;
                     } finally {
                         samples.forEach(Sample::close);
                     }
                 },
                 sampler.batchesPerEpoch(),
                 threads);
+    }
+
+    /** Returns the key of a batch's random numbers: the epoch and the ids of its images. */
+    private static long[] key(int epoch, Batch batch) {
+        return LongStream.concat(
+                        LongStream.of(epoch), batch.images().stream().mapToLong(ImageInfo::id))
+                .toArray();
     }
 
     /** Creates a loader of all images in order, one by one. */

@@ -61,7 +61,7 @@ record GroupSampler(List<ImmutableIntArray> groups, int batchSize, long seed) im
         List<ImmutableIntArray> batches = new ArrayList<>();
         for (ImmutableIntArray group : groups) {
             List<Integer> order = new ArrayList<>(group.asList());
-            Sampler.shuffle(order, random);
+            SeededRandom.shuffle(order, random);
             for (int start = 0; start < order.size(); start += batchSize) {
                 ImmutableIntArray.Builder batch = ImmutableIntArray.builder(batchSize);
                 for (int i = start; i < start + batchSize; i++) {
@@ -70,7 +70,7 @@ record GroupSampler(List<ImmutableIntArray> groups, int batchSize, long seed) im
                 batches.add(batch.build());
             }
         }
-        Sampler.shuffle(batches, random);
+        SeededRandom.shuffle(batches, random);
         return batches;
     }
 }

@@ -18,6 +18,7 @@ import dev.saccade.datasets.TrainingTargets;
 import dev.saccade.datasets.Transform;
 
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.SplittableRandom;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
@@ -99,11 +100,24 @@ public final class SampleReader {
                 targets.hasObjects()
                         ? objects(image, dataset.annotations(index))
                         : Instances.empty();
+        if (targets == TargetKind.CLASSES) {
+            int label = label(image, dataset.label(index));
+            return Sample.of(ImageDecoder.decode(image), ImageDecoder.info(image), label);
+        }
         if (!targets.hasLabelMaps()) {
             return Sample.of(ImageDecoder.decode(image), ImageDecoder.info(image), objects);
         }
         LabelMap labels = dataset.labels(index);
         return Sample.of(ImageDecoder.decode(image), ImageDecoder.info(image), objects, labels);
+    }
+
+    private static int label(ImageFile image, OptionalInt label) {
+        return label.orElseThrow(
+                () ->
+                        SaccadeException.user(
+                                "%s: the image has no class; train a detector or a segmenter, or use"
+                                        + " a data set such as image_folder",
+                                image.file()));
     }
 
     private Instances objects(ImageFile image, List<Annotation> annotations) {

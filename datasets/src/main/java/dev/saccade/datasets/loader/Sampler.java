@@ -8,9 +8,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.TrainingTargets;
 
-import java.util.Collections;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /** Selects and orders the images of training batches. */
@@ -18,24 +16,24 @@ interface Sampler {
 
     /**
      * Returns the sampler for a task: grouped by aspect ratio for objects; all images together for
-     * label maps only, as they are cropped to one size.
+     * label maps only and for classes, as they are cropped to one size.
      */
     static Sampler of(Dataset dataset, TargetKind targets, int batchSize, long seed) {
-        return targets == TargetKind.LABEL_MAPS
-                ? ShuffledSampler.of(dataset, batchSize, seed)
-                : GroupSampler.of(dataset, batchSize, seed);
+        return targets.hasObjects()
+                ? GroupSampler.of(dataset, batchSize, seed)
+                : ShuffledSampler.of(dataset, batchSize, seed);
     }
 
     /**
-     * Returns the ascending indices of the images to train on: all images for label maps, otherwise
-     * the images for which {@link TrainingTargets#keeps} returns true.
+     * Returns the ascending indices of the images to train on: all images for label maps and
+     * classes, otherwise the images for which {@link TrainingTargets#keeps} returns true.
      */
     static ImmutableIntArray trained(Dataset dataset, TargetKind targets) {
         return ImmutableIntArray.copyOf(
                 IntStream.range(0, dataset.size())
                         .filter(
                                 i ->
-                                        targets == TargetKind.LABEL_MAPS
+                                        !targets.hasObjects()
                                                 || TrainingTargets.keeps(
                                                         dataset.image(i), dataset.annotations(i))));
     }
@@ -52,10 +50,4 @@ interface Sampler {
 
     /** Returns the batches of an epoch for this rank, as indices into the data set. */
     List<ImmutableIntArray> epoch(int epoch);
-
-    static void shuffle(List<?> list, SplittableRandom random) {
-        for (int i = list.size() - 1; i > 0; i--) {
-            Collections.swap(list, i, random.nextInt(i + 1));
-        }
-    }
 }

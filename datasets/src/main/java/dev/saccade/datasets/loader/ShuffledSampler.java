@@ -7,7 +7,6 @@ import com.google.common.primitives.ImmutableIntArray;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.datasets.Dataset;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -15,7 +14,7 @@ import java.util.stream.IntStream;
  * Shuffles all images in every epoch and drops the last incomplete batch, as mmsegmentation does;
  * repeats images if there are fewer than a batch.
  */
-record ShuffledSampler(int size, int batchSize, long seed) implements Sampler {
+record ShuffledSampler(Dataset dataset, int batchSize, long seed) implements Sampler {
 
     ShuffledSampler {
         checkArgument(batchSize > 0, "batch_size: got %s, expected a positive number", batchSize);
@@ -26,26 +25,26 @@ record ShuffledSampler(int size, int batchSize, long seed) implements Sampler {
         if (dataset.size() == 0) {
             throw Sampler.nothingToTrainOn(dataset);
         }
-        return new ShuffledSampler(dataset.size(), batchSize, seed);
+        return new ShuffledSampler(dataset, batchSize, seed);
     }
 
     @Override
     public int batchesPerEpoch() {
-        return Math.max(1, size / batchSize);
+        return Math.max(1, dataset.epochSize() / batchSize);
     }
 
     @Override
     public List<ImmutableIntArray> epoch(int epoch) {
-        List<Integer> order = new ArrayList<>(IntStream.range(0, size).boxed().toList());
-        Sampler.shuffle(order, SeededRandom.of(seed, epoch));
+        ImmutableIntArray order = dataset.shuffled(SeededRandom.of(seed, epoch));
         return IntStream.range(0, batchesPerEpoch())
                 .mapToObj(batch -> batch(order, batch * batchSize))
                 .toList();
     }
 
-    private ImmutableIntArray batch(List<Integer> order, int start) {
+    private ImmutableIntArray batch(ImmutableIntArray order, int start) {
         ImmutableIntArray.Builder batch = ImmutableIntArray.builder(batchSize);
-        IntStream.range(start, start + batchSize).forEach(i -> batch.add(order.get(i % size)));
+        IntStream.range(start, start + batchSize)
+                .forEach(i -> batch.add(order.get(i % order.length())));
         return batch.build();
     }
 }

@@ -112,9 +112,9 @@ public record InstaBoost(
         }
         List<Group> groups = groups(sample.targets().boxes(), sample.info().size());
         List<Move> moves = groups.stream().map(group -> move(group.size(), random)).toList();
-        Optional<ColorJitter> colors =
+        Optional<InstaBoostColors> colors =
                 random.nextDouble() < colorProb
-                        ? Optional.of(ColorJitter.sample(random))
+                        ? Optional.of(InstaBoostColors.sample(random))
                         : Optional.empty();
         return apply(sample, groups, moves, colors);
     }
@@ -179,7 +179,10 @@ public record InstaBoost(
     }
 
     static Sample apply(
-            Sample sample, List<Group> groups, List<Move> moves, Optional<ColorJitter> colors) {
+            Sample sample,
+            List<Group> groups,
+            List<Move> moves,
+            Optional<InstaBoostColors> colors) {
         Size size = sample.info().size();
         Instances objects = sample.targets();
         Mat image = new Mat();

@@ -1,6 +1,7 @@
 package dev.saccade.datasets.transforms;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Iterables;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.components.ComponentConfig;
@@ -50,16 +51,20 @@ public record TestTimeAugmentation(
      * Returns the transforms of each augmented image: by scale, unflipped before flipped.
      *
      * @param transforms transforms without augmentation
-     * @throws IllegalArgumentException unless exactly one transform is a {@link Resize}, or if a
-     *     scaled size is too large
+     * @throws IllegalArgumentException if scales change and not exactly one transform is a {@link
+     *     Resize}, or if a scaled size is too large
      */
     public List<List<Transform>> pipelines(List<Transform> transforms) {
         List<Transform> resizes = transforms.stream().filter(Resize.class::isInstance).toList();
+        if (resizes.isEmpty() && scales.isEmpty() && ratios.equals(List.of(1.0))) {
+            return unscaled(transforms);
+        }
         Checks.require(
                 resizes.size() == 1,
                 "transforms",
                 transforms.stream().map(ComponentConfig::type).toList(),
-                "exactly one resize, whose scales test-time augmentation replaces");
+                "exactly one resize, whose scales test-time augmentation replaces; without"
+                        + " resize, use flip only");
         Resize own = (Resize) resizes.get(0);
         int place = transforms.indexOf(own);
         ImmutableList.Builder<List<Transform>> pipelines = ImmutableList.builder();
@@ -73,6 +78,17 @@ public record TestTimeAugmentation(
             }
         }
         return pipelines.build();
+    }
+
+    /** Returns pipelines that differ only in the flip, before {@code normalize} and {@code pad}. */
+    private List<List<Transform>> unscaled(List<Transform> transforms) {
+        if (!flip) {
+            return List.of(transforms);
+        }
+        int last = Iterables.indexOf(transforms, Transform::mustBeLast);
+        List<Transform> flipped = new ArrayList<>(transforms);
+        flipped.add(last < 0 ? transforms.size() : last, MIRROR);
+        return List.of(transforms, List.copyOf(flipped));
     }
 
     private List<Resize> resizes(Resize own) {

@@ -130,8 +130,8 @@ class Ade20kCheckTest {
         new LabelFiles(folder).add("a", 4, 10, (x, y) -> x);
         assertFindings(
                 check(TargetKind.MASKS, 1),
-                "has label maps, but the model detects objects; train a segmenter, or use a data"
-                        + " set of labeled objects");
+                "has label maps, but the model detects objects; train a segmenter, or use another"
+                        + " data set");
     }
 
     private DatasetReport check(TargetKind targets, int threads) {

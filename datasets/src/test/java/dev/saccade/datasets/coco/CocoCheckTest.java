@@ -427,7 +427,7 @@ class CocoCheckTest {
         assertFindings(
                 new CocoCheck(write(), folder, List.of(), Optional.empty()).run(options),
                 "a.json: has labeled objects, but the model predicts a class per pixel; train a"
-                        + " detector, or use a data set with label maps");
+                        + " detector, or use another data set");
     }
 
     @Test

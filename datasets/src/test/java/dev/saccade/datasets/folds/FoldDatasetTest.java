@@ -255,7 +255,7 @@ class FoldDatasetTest {
                         List.of(
                                 "dataset={type: class_balanced}",
                                 "a data set without repeated images; wrap fold in"
-                                        + " class_balanced instead"))) {
+                                        + " this data set instead"))) {
             SaccadeException error =
                     assertThrows(
                             SaccadeException.class,

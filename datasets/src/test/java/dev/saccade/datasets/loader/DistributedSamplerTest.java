@@ -37,7 +37,7 @@ class DistributedSamplerTest {
             @ForAll @IntRange(min = 1, max = 9) int worldSize,
             @ForAll @IntRange(min = 1, max = 4) int accumulation,
             @ForAll @IntRange(min = 0, max = 3) int epoch) {
-        Sampler all = new ShuffledSampler(images, BATCH, 7);
+        Sampler all = new ShuffledSampler(new UnlabeledImages(images), BATCH, 7);
         List<ImmutableIntArray> batches = all.epoch(epoch);
         List<List<ImmutableIntArray>> slices = slices(all, worldSize, false, epoch);
         List<ImmutableIntArray> found = new ArrayList<>();
@@ -58,7 +58,7 @@ class DistributedSamplerTest {
     void withoutTheLastAllHaveAsMany(
             @ForAll @IntRange(min = 20, max = 60) int images,
             @ForAll @IntRange(min = 1, max = 9) int worldSize) {
-        Sampler all = new ShuffledSampler(images, BATCH, 7);
+        Sampler all = new ShuffledSampler(new UnlabeledImages(images), BATCH, 7);
         List<List<ImmutableIntArray>> slices = slices(all, worldSize, true, 0);
         int each = all.batchesPerEpoch() / worldSize;
         slices.forEach(slice -> assertEquals(each, slice.size()));
@@ -69,7 +69,7 @@ class DistributedSamplerTest {
 
     @Test
     void rejectsTooFewBatchesForAllRanks() {
-        Sampler all = new ShuffledSampler(6, BATCH, 7);
+        Sampler all = new ShuffledSampler(new UnlabeledImages(6), BATCH, 7);
         SaccadeException e =
                 assertThrows(SaccadeException.class, () -> new DistributedSampler(all, 0, 4, true));
         assertTrue(e.getMessage().contains("4 ranks, but an epoch has 3 batches"), e.getMessage());

@@ -34,7 +34,7 @@ class InstaBoostTest {
     /** Random numbers, the objects before and after, and the checksum of the image after. */
     record Case(
             List<InstaBoost.Move> moves,
-            List<ColorJitter> colors,
+            List<InstaBoostColors> colors,
             Recorded.Objects sample,
             Recorded.Objects result,
             long crc32) {}

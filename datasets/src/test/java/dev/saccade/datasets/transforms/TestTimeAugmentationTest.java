@@ -92,10 +92,20 @@ class TestTimeAugmentationTest {
         IllegalArgumentException thrown =
                 assertThrows(
                         IllegalArgumentException.class,
-                        () -> Configs.of(TestTimeAugmentation.class).pipelines(transforms));
+                        () ->
+                                new TestTimeAugmentation(List.of(List.of(64, 48)), true)
+                                        .pipelines(transforms));
         assertTrue(
                 thrown.getMessage().contains("normalize, pad], expected exactly one resize"),
                 thrown.getMessage());
+    }
+
+    @Test
+    void flipsBeforeNormalizationWithoutResize() {
+        RandomFlip mirror = new RandomFlip(1, RandomFlip.Direction.HORIZONTAL);
+        assertEquals(
+                List.of(List.of(NORMALIZE, PAD), List.of(mirror, NORMALIZE, PAD)),
+                new TestTimeAugmentation(List.of(), true).pipelines(List.of(NORMALIZE, PAD)));
     }
 
     @Test

@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
+import dev.saccade.core.components.ClassificationHead;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.components.ComponentProvider;
 import dev.saccade.core.components.SegmentationHead;
+import dev.saccade.datasets.BatchAugment;
+import dev.saccade.heads.classification.ImageLoss;
 
 import org.junit.jupiter.api.Test;
 
@@ -85,9 +88,16 @@ class CustomTableTest {
 
     @Test
     void everyComponentTypeHasARow() throws IOException {
-        Set<Class<?>> kinds = new HashSet<>(Set.of(SegmentationHead.Config.class));
+        // The page describes these types below the table.
+        Set<Class<?>> kinds =
+                new HashSet<>(
+                        Set.of(
+                                SegmentationHead.Config.class,
+                                ClassificationHead.Config.class,
+                                ImageLoss.class,
+                                BatchAugment.class));
         rows().forEach(row -> kinds.add(row.kind));
-        assertEquals(16, kinds.size(), kinds.toString());
+        assertEquals(19, kinds.size(), kinds.toString());
         List<Class<? extends ComponentConfig>> parts =
                 ServiceLoader.load(ComponentProvider.class).stream()
                         .flatMap(provider -> provider.get().components().stream())

@@ -11,6 +11,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.Box;
 import dev.saccade.models.ClassMap;
+import dev.saccade.models.ClassScore;
 import dev.saccade.models.DetectedObject;
 
 import org.opencv.core.Mat;
@@ -99,6 +100,14 @@ public final class Drawing {
                     requireSize(map.labels().size(), image, source.name());
                     return LabelCanvas.draw(image, map.labels(), map.classes(), labels);
                 },
+                true);
+    }
+
+    /** Returns a drawing that lists classes with their probabilities below an image. */
+    public static Drawing ofClasses(ImageSource source, List<ClassScore> scores) {
+        return new Drawing(
+                source,
+                (image, labels) -> labels ? ClassCanvas.draw(image, scores) : image.clone(),
                 true);
     }
 

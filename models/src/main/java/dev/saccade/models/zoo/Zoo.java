@@ -6,6 +6,7 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.config.Suggestions;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.Default;
 import dev.saccade.core.components.TargetKind;
 
 import java.util.Collection;
@@ -23,7 +24,8 @@ public final class Zoo {
     private record Table(
             Map<String, Map<String, String>> objectDetection,
             Map<String, Map<String, String>> instanceSegmentation,
-            Map<String, Map<String, String>> semanticSegmentation) {}
+            Map<String, Map<String, String>> semanticSegmentation,
+            @Default("{}") Map<String, Map<String, String>> imageClassification) {}
 
     private Zoo(ImmutableMap<String, Recipe> recipes) {
         this.recipes = recipes;
@@ -36,6 +38,7 @@ public final class Zoo {
         add(TargetKind.BOXES, table.objectDetection(), papers, recipes);
         add(TargetKind.MASKS, table.instanceSegmentation(), papers, recipes);
         add(TargetKind.LABEL_MAPS, table.semanticSegmentation(), papers, recipes);
+        add(TargetKind.CLASSES, table.imageClassification(), papers, recipes);
         return new Zoo(recipes.buildOrThrow());
     }
 

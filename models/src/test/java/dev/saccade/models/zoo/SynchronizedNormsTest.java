@@ -38,8 +38,8 @@ class SynchronizedNormsTest {
                 SYNCHRONIZED.stream().anyMatch(recipe.name()::startsWith)
                         || recipe.name().endsWith(TORCHVISION_V2);
         boolean isAtss = ATSS.stream().anyMatch(recipe.name()::startsWith);
-        ModelConfig model = recipe.spec().model();
-        assertEquals(expected || isAtss, model.build(recipe.spec().classes()).synchronizes());
+        ModelConfig model = recipe.model();
+        assertEquals(expected || isAtss, model.build(List.of("a", "b")).synchronizes());
         if (model.backbone() instanceof ResNet.Config resnet) {
             assertEquals(expected, resnet.norm() == BatchNormType.SYNC_BN);
         }

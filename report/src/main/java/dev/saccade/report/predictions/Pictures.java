@@ -8,6 +8,8 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.ClassMap;
+import dev.saccade.models.ClassScore;
+import dev.saccade.models.draw.ClassCanvas;
 import dev.saccade.models.draw.Jpeg;
 import dev.saccade.models.draw.LabelCanvas;
 import dev.saccade.models.draw.ObjectCanvas;
@@ -88,6 +90,17 @@ public final class Pictures {
         String labels = "labels/" + name + ".png";
         folder.get().write(labels, map.toPng());
         return written.put("labels", labels).buildOrThrow();
+    }
+
+    /** Writes a picture with the best classes. Returns the JSON entry of the file, if any. */
+    Map<String, String> write(ImageSource image, List<ClassScore> scores) {
+        if (folder.isEmpty() || style == Style.NONE) {
+            return Map.of();
+        }
+        boolean labels = style == Style.WITH_LABELS;
+        UnaryOperator<Mat> draw =
+                pixels -> labels ? ClassCanvas.draw(pixels, scores) : pixels.clone();
+        return Map.of("picture", write(name(image.name()), image, draw));
     }
 
     private String write(String name, ImageSource image, UnaryOperator<Mat> draw) {

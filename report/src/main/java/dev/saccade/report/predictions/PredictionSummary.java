@@ -3,27 +3,35 @@ package dev.saccade.report.predictions;
 import com.fasterxml.jackson.databind.JsonNode;
 
 import dev.saccade.core.Count;
+import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
 import dev.saccade.core.components.HeadConfig;
 import dev.saccade.models.TrainedModel;
 
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** Counts images, objects and classes of predictions. */
 public final class PredictionSummary {
 
-    private final boolean isDetector;
+    private static final int SHOWN_CLASSES = 6;
+
+    private final TrainedModel<?> model;
     private final int limit;
     private final Set<String> labels = new TreeSet<>();
+    private final Map<String, Integer> best = new TreeMap<>();
     private long images;
     private long objects;
     private long full;
 
     public PredictionSummary(TrainedModel<?> model) {
-        this.isDetector = model.match(detector -> true, segmenter -> false);
+        this.model = model;
         this.limit =
                 model.spec()
                         .model()
@@ -38,6 +46,10 @@ public final class PredictionSummary {
         for (String kind : List.of("objects", "regions")) {
             entry.path(kind).forEach(each -> labels.add(each.get("label").asText()));
         }
+        // Classes are sorted by score.
+        if (entry.path("classes").has(0)) {
+            best.merge(entry.path("classes").get(0).get("label").asText(), 1, Integer::sum);
+        }
         int size = entry.path("objects").size();
         objects += size;
         full += size >= limit ? 1 : 0;
@@ -47,9 +59,27 @@ public final class PredictionSummary {
         return images;
     }
 
-    /** Returns text such as "3 objects", or "3 classes" for a segmenter. */
+    /**
+     * Returns text such as "3 objects", "3 classes" of a segmenter, or "cat 2, dog 1" of a
+     * classifier.
+     */
     public String text() {
-        return isDetector ? Count.of(objects, "object") : Count.of(labels.size(), "class");
+        return model.match(
+                detector -> Count.of(objects, "object"),
+                segmenter -> Count.of(labels.size(), "class"),
+                classifier -> bestClasses());
+    }
+
+    private String bestClasses() {
+        String most =
+                best.entrySet().stream()
+                        .sorted(Collections.reverseOrder(Map.Entry.comparingByValue()))
+                        .limit(SHOWN_CLASSES)
+                        .map(each -> Printable.format("%s %d", each.getKey(), each.getValue()))
+                        .collect(Collectors.joining(", "));
+        return best.isEmpty()
+                ? Count.of(0, "class")
+                : most + (best.size() > SHOWN_CLASSES ? ", ..." : "");
     }
 
     /** Returns a note if images reach the limit on detections. */

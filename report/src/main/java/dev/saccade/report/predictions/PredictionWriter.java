@@ -8,6 +8,8 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.ClassMap;
+import dev.saccade.models.ClassScore;
+import dev.saccade.models.Classifier;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
 import dev.saccade.models.PredictionJson;
@@ -17,11 +19,15 @@ import dev.saccade.models.TrainedModel;
 
 import org.opencv.core.Mat;
 
+import java.util.List;
 import java.util.Map;
 
 /** Predicts images, draws the predictions and returns them as JSON. The model stays open. */
 public record PredictionWriter(
         TrainedModel<?> model, Pictures pictures, ScoreThresholds thresholds) {
+
+    /** Number of classes listed for an image. */
+    private static final int CLASSES = 5;
 
     /** Creates a writer that uses the model's recommended score thresholds. */
     public PredictionWriter(TrainedModel<?> model, Pictures pictures) {
@@ -30,7 +36,8 @@ public record PredictionWriter(
                 pictures,
                 model.match(
                         detector -> detector.scoreThresholds().uniform(),
-                        segmenter -> ScoreThresholds.DEFAULT));
+                        segmenter -> ScoreThresholds.DEFAULT,
+                        classifier -> ScoreThresholds.DEFAULT));
     }
 
     /** Predicts an image, which is decoded once. */
@@ -61,7 +68,8 @@ public record PredictionWriter(
         Map<String, Object> prediction =
                 model.match(
                         detector -> objects(detector, image, size),
-                        segmenter -> regions(segmenter, image));
+                        segmenter -> regions(segmenter, image),
+                        classifier -> classes(classifier, image, size));
         return Predictions.JSON.valueToTree(
                 ImmutableMap.builder().putAll(source).putAll(prediction).buildOrThrow());
     }
@@ -83,6 +91,15 @@ public record PredictionWriter(
         return ImmutableMap.<String, Object>builder()
                 .putAll(pictures.write(image, map))
                 .putAll(PredictionJson.of(map, PredictionJson::rle))
+                .buildOrThrow();
+    }
+
+    private Map<String, Object> classes(Classifier classifier, ImageSource image, Size size) {
+        List<ClassScore> scores =
+                ClassScore.top(classifier.predict(image), classifier.classes(), CLASSES);
+        return ImmutableMap.<String, Object>builder()
+                .putAll(pictures.write(image, scores))
+                .putAll(PredictionJson.of(size, scores))
                 .buildOrThrow();
     }
 }

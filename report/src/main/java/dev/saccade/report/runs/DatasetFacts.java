@@ -3,6 +3,7 @@ package dev.saccade.report.runs;
 import dev.saccade.core.Count;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.DatasetStatistics;
+import dev.saccade.datasets.ImageLabelStatistics;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
 import dev.saccade.report.FactList.Fact;
@@ -40,6 +41,9 @@ final class DatasetFacts {
                     Count.of(objects.objects().boxes(), "object"),
                     Count.of(objects.imagesWithoutBoxes(), "image"));
         }
+        if (statistics instanceof ImageLabelStatistics labels) {
+            return Count.of(labels.imagesPerClass().size(), "class");
+        }
         PixelStatistics labeled = (PixelStatistics) statistics;
         double all = Math.max(1, labeled.pixels() + labeled.ignored());
         return Text.format(
@@ -58,6 +62,13 @@ final class DatasetFacts {
                             "Object sizes, " + role,
                             "√area in pixels, upper limits",
                             bars(objects.boxesPerSize(), DatasetFacts::shortSize, n -> n)));
+        }
+        if (statistics instanceof ImageLabelStatistics labels) {
+            return List.of(
+                    new Histogram(
+                            "Images per class, " + role,
+                            "class",
+                            bars(labels.imagesPerClass(), UnaryOperator.identity(), n -> n)));
         }
         PixelStatistics labeled = (PixelStatistics) statistics;
         return List.of(

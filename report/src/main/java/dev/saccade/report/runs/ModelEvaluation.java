@@ -7,6 +7,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.components.HeadConfig;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.core.structures.ClassScores;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;
@@ -14,6 +15,9 @@ import dev.saccade.eval.CompositeEvaluator;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.eval.MetricReport;
+import dev.saccade.eval.classification.ClassificationEvaluation;
+import dev.saccade.eval.classification.ClassificationEvaluator;
+import dev.saccade.eval.classification.ClassificationReport;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoResults;
 import dev.saccade.eval.coco.IouType;
@@ -24,6 +28,7 @@ import dev.saccade.eval.labelerrors.LabelErrors;
 import dev.saccade.eval.segmentation.SegmentationEvaluation;
 import dev.saccade.eval.segmentation.SegmentationEvaluator;
 import dev.saccade.eval.segmentation.SegmentationReport;
+import dev.saccade.models.Classifier;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
@@ -41,7 +46,7 @@ import java.util.function.Supplier;
  *
  * @param imagesPerSecond throughput including reading and evaluation
  * @param taskMetrics returns the report content with at most N example images
- * @param labelErrors suspected label errors; empty for a segmenter
+ * @param labelErrors suspected label errors; empty without objects
  */
 public record ModelEvaluation(
         MetricReport metrics,
@@ -86,7 +91,7 @@ public record ModelEvaluation(
             IntConsumer progress) {
         TargetKind targets = model.spec().model().head().targets();
         Task task = new Task(dataset, targets, inference, settings, progress);
-        return model.match(task::detect, task::segment);
+        return model.match(task::detect, task::segment, task::classify);
     }
 
     private record Task(
@@ -170,6 +175,25 @@ public record ModelEvaluation(
                             examples ->
                                     SegmentationSections.collect(
                                             segmenter, dataset, evaluation, examples),
+                            Optional::empty));
+        }
+
+        Optional<ModelEvaluation> classify(Classifier classifier) {
+            ClassificationEvaluator evaluator = new ClassificationEvaluator(dataset);
+            CompositeEvaluator<ClassScores> others =
+                    others(ClassificationEvaluator.Config.class, ClassScores.class);
+            double speed = infer(classifier, evaluator, others);
+            if (ProcessGroup.current().rank() > 0) {
+                return Optional.empty();
+            }
+            ClassificationEvaluation evaluation = evaluator.evaluate();
+            return Optional.of(
+                    new ModelEvaluation(
+                            ClassificationReport.of(
+                                    evaluation, others.evaluate().values(), List.of()),
+                            speed,
+                            examples ->
+                                    ClassificationSections.collect(dataset, evaluation, examples),
                             Optional::empty));
         }
 

@@ -350,7 +350,8 @@ public final class Quantizer {
     private Map<String, Double> evaluate(TrainedModel<?> model, Dataset dataset, String task) {
         return model.match(
                 detector -> evaluateAs(detector, dataset, task),
-                segmenter -> evaluateAs(segmenter, dataset, task));
+                segmenter -> evaluateAs(segmenter, dataset, task),
+                classifier -> evaluateAs(classifier, dataset, task));
     }
 
     private <P> Map<String, Double> evaluateAs(

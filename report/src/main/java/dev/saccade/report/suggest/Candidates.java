@@ -9,6 +9,8 @@ import dev.saccade.core.Workers;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.models.ClassScore;
+import dev.saccade.models.Classifier;
 import dev.saccade.models.Detector;
 import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.Segmenter;
@@ -81,7 +83,8 @@ public record Candidates(List<Candidate> images, List<String> faults) {
                     Optional.of(
                             model.match(
                                     detector -> detected(detector, name, image, thresholds),
-                                    segmenter -> segmented(segmenter, name, image))),
+                                    segmenter -> segmented(segmenter, name, image),
+                                    classifier -> classified(classifier, name, image))),
                     "");
         } catch (SaccadeException e) {
             if (e.kind() != SaccadeException.Kind.USER) {
@@ -115,6 +118,27 @@ public record Candidates(List<Candidate> images, List<String> faults) {
                 entropy,
                 Text.format("mean entropy %.3f", entropy),
                 ImmutableDoubleArray.copyOf(segmenter.embedding(source)),
+                Optional.empty());
+    }
+
+    private static Candidate classified(Classifier classifier, String name, ImageFile image) {
+        ImageSource source = ImageSource.of(image.file());
+        List<ClassScore> scores = classifier.classify(source);
+        double entropy =
+                -scores.stream()
+                                .mapToDouble(each -> each.score())
+                                .filter(score -> score > 0)
+                                .map(score -> score * Math.log(score))
+                                .sum()
+                        / Math.log(Math.max(2, scores.size()));
+        return new Candidate(
+                name,
+                image,
+                entropy,
+                Text.format(
+                        "entropy %.3f; best class %s (%.2f)",
+                        entropy, scores.get(0).label(), scores.get(0).score()),
+                ImmutableDoubleArray.copyOf(classifier.embedding(source)),
                 Optional.empty());
     }
 }

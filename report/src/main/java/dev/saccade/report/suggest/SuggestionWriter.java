@@ -18,6 +18,7 @@ import dev.saccade.datasets.convert.LabeledImage;
 import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.datasets.convert.TargetFormat;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.models.Classifier;
 import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
@@ -26,6 +27,7 @@ import dev.saccade.report.Report;
 import dev.saccade.report.Section;
 import dev.saccade.report.runs.ImageScaling;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -191,5 +193,14 @@ public record SuggestionWriter(
         }
         String classes = String.join("\n", model.classes()) + "\n";
         folder.write("classes.txt", classes.getBytes(UTF_8));
+    }
+
+    /** Writes the images into a folder per predicted class, like {@code image_folder}. */
+    public void writeClasses(OutputFolder folder, Classifier classifier) {
+        for (Candidate image : suggestions) {
+            Path file = image.image().file();
+            String best = classifier.classify(file).get(0).label();
+            folder.add("classes/" + best + "/" + image.name(), file);
+        }
     }
 }

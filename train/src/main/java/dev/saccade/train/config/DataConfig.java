@@ -5,7 +5,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.components.Unwrapped;
-import dev.saccade.datasets.ClassBalancedDataset;
+import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Transform;
@@ -22,6 +22,8 @@ import java.util.Optional;
  * @param train training set; may be missing if a program provides the data
  * @param val validation set; without it, the model is not evaluated
  * @param size image size for transforms that do not set one; see {@link #trainTransformsAtSize()}
+ * @param batchAugments steps on training batches after the transforms, such as mixup; for
+ *     classifiers
  * @param numLastEpochs at the end of training, number of epochs without the transforms of {@code
  *     skip_type_keys}, like mmdetection's {@code YOLOXModeSwitchHook}, which starts one epoch
  *     earlier
@@ -40,6 +42,7 @@ public record DataConfig(
         @Unwrapped InputSize size,
         @Default("[{type: resize}, {type: random_flip}, {type: normalize}, {type: pad}]")
                 List<Transform> trainTransforms,
+        @Default("[]") List<BatchAugment> batchAugments,
         @Default("0") int numLastEpochs,
         @Default("[mosaic, random_affine, mixup]") List<String> skipTypeKeys,
         @Default(Transform.FOR_PREDICTION) List<Transform> valTransforms,
@@ -49,10 +52,12 @@ public record DataConfig(
 
     public DataConfig {
         trainTransforms = List.copyOf(trainTransforms);
+        batchAugments = List.copyOf(batchAugments);
         skipTypeKeys = List.copyOf(skipTypeKeys);
         valTransforms = List.copyOf(valTransforms);
         new Checks()
                 .size("train_transforms", trainTransforms, 0, 100)
+                .size("batch_augments", batchAugments, 0, 100)
                 .inRange("num_last_epochs", numLastEpochs, 0, 1_000_000)
                 .size("skip_type_keys", skipTypeKeys, 0, 100)
                 .size("val_transforms", valTransforms, 0, 100)
@@ -61,10 +66,10 @@ public record DataConfig(
                 .throwIfAny();
         // Repeated images would distort the metrics.
         Checks.require(
-                val.filter(ClassBalancedDataset.Config.class::isInstance).isEmpty(),
+                val.filter(Dataset.Config::repeatsImages).isEmpty(),
                 "val",
                 val.map(ComponentConfig::type).orElse(""),
-                "a data set without repeated images; class_balanced is for data.train");
+                "a data set without repeated images; repetition is for data.train");
         size.applyTo(trainTransforms);
         checkOrder("train_transforms", trainTransforms);
         checkOrder("val_transforms", valTransforms);

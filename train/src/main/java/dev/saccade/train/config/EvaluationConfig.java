@@ -11,10 +11,12 @@ import java.util.Optional;
  * When and how to evaluate. The final model is always evaluated.
  *
  * @param monitor metric that selects the best checkpoint, such as {@code mask_AP}; higher is
- *     better; by default {@code AP} of boxes or {@code mIoU}, depending on the first evaluator
+ *     better; by default {@code AP} of boxes, {@code mIoU} or {@code top1}, depending on the first
+ *     evaluator
  * @param patience early stopping: number of consecutive evaluations without a new best; off by
  *     default
- * @param evaluators by default {@code coco} for a detector and {@code mean_iou} for a segmenter
+ * @param evaluators by default {@code coco} for a detector, {@code mean_iou} for a segmenter and
+ *     {@code accuracy} for a classifier
  */
 public record EvaluationConfig(
         Interval every,

@@ -11,7 +11,9 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.nn.Precision;
+import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.eval.CompositeEvaluator;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.models.ModelConfig;
@@ -27,6 +29,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
+import java.util.stream.Stream;
 
 /**
  * A run, as described by a YAML file.
@@ -82,6 +85,21 @@ public record RunConfig(
                 .throwIfAny();
         Checks.require(Devices.isName(device), "device", device, "%s", Devices.EXPECTED);
         checkTransforms(data.trainTransforms(), model.head().targets());
+        Checks.require(
+                model.head().targets() != TargetKind.CLASSES
+                        || data.size().imageSize().isEmpty()
+                        || Stream.of(data.trainTransforms(), data.valTransforms())
+                                .flatMap(List::stream)
+                                .anyMatch(Resize.class::isInstance),
+                "data.image_size",
+                data.size().imageSize().orElse(List.of()),
+                "none for a classifier; set crop_size, and the sizes in val_transforms");
+        Checks.require(
+                data.batchAugments().isEmpty() || model.head().targets() == TargetKind.CLASSES,
+                "data.batch_augments",
+                data.batchAugments().stream().map(BatchAugment::type).toList(),
+                "none for a detector or segmenter; use mixup, mosaic or copy_paste in"
+                        + " train_transforms");
         Checks.require(
                 data.numLastEpochs() == 0 || iterations.isEmpty(),
                 "data.num_last_epochs",
@@ -179,8 +197,13 @@ public record RunConfig(
      * Returns the learning rate, scaled to the images per step relative to {@code reference_batch}.
      */
     public double learningRate(int worldSize) {
+        return optimizer.learningRate() * batchFactor(worldSize);
+    }
+
+    /** Returns the images per step relative to {@code reference_batch}; 1 if not set. */
+    public double batchFactor(int worldSize) {
         double images = imagesPerStep(worldSize);
-        return optimizer.learningRate() * referenceBatch.map(stated -> images / stated).orElse(1.0);
+        return referenceBatch.map(stated -> images / stated).orElse(1.0);
     }
 
     /** Returns the length of the run. The last step of an epoch may have fewer batches. */

@@ -11,6 +11,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.ImageLabelStatistics;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
 import dev.saccade.datasets.Transform;
@@ -114,6 +115,9 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         if (report.errors() > 0) {
             return Optional.empty();
         }
+        if (report.statistics() instanceof ImageLabelStatistics labels) {
+            return trained ? onlyClass(labels) : Optional.empty();
+        }
         if (report.statistics() instanceof PixelStatistics pixels) {
             return trained ? onlyClass(pixels) : Optional.empty();
         }
@@ -148,6 +152,20 @@ public record DataReports(Map<String, DatasetReport> byRole) {
                                                 + " expected at least two classes",
                                         shown.get(0))
                                 + "; see reduce_zero_label and ignore_index")
+                : Optional.empty();
+    }
+
+    private static Optional<String> onlyClass(ImageLabelStatistics statistics) {
+        List<String> shown =
+                statistics.imagesPerClass().entrySet().stream()
+                        .filter(entry -> entry.getValue() > 0)
+                        .map(Map.Entry::getKey)
+                        .toList();
+        return shown.size() == 1
+                ? Optional.of(
+                        Text.format(
+                                "all images have the class \"%s\", expected at least two classes",
+                                shown.get(0)))
                 : Optional.empty();
     }
 

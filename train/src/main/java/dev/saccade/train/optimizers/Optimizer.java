@@ -60,6 +60,10 @@ public abstract class Optimizer implements AutoCloseable {
             lr = float(torch.select(rates[0], 0, 0))
             weight_decay = float(torch.select(rates[1], 0, 0))
             factor = float(rates[2])
+            """;
+
+    private static final String SCALED =
+            """
             if factor != 1.0:
               gradients = torch._foreach_mul(gradients, factor)
             """;
@@ -86,6 +90,7 @@ public abstract class Optimizer implements AutoCloseable {
     private final NDManager manager;
     private final Map<String, Map<String, NDArray>> states = new LinkedHashMap<>();
     private final Script update;
+    private final boolean updatesTogether;
     private final Optional<Script> fusedUpdate;
     private final Optional<Script> fusedUpdateWithAverages;
 
@@ -107,6 +112,31 @@ public abstract class Optimizer implements AutoCloseable {
             Map<String, Function<NDArray, NDArray>> initialStates,
             String update,
             Optional<String> fusedUpdate) {
+        this(module, config, initialStates, false, update, fusedUpdate);
+    }
+
+    /**
+     * Creates the optimizer state of an update that depends on all gradients together.
+     *
+     * @param update as {@code fusedUpdate} of the other constructor, without averages; gradients
+     *     are already multiplied by {@code factor}
+     */
+    protected Optimizer(
+            Module module,
+            Config config,
+            Map<String, Function<NDArray, NDArray>> initialStates,
+            String update) {
+        this(module, config, initialStates, true, update, Optional.empty());
+    }
+
+    private Optimizer(
+            Module module,
+            Config config,
+            Map<String, Function<NDArray, NDArray>> initialStates,
+            boolean updatesTogether,
+            String update,
+            Optional<String> fusedUpdate) {
+        this.updatesTogether = updatesTogether;
         groups = ParameterGroup.split(module, config);
         if (groups.isEmpty()) {
             throw SaccadeException.user(
@@ -121,7 +151,8 @@ public abstract class Optimizer implements AutoCloseable {
         List<String> stateNames = List.copyOf(states.keySet());
         List<String> withAverages =
                 ImmutableList.<String>builder().addAll(stateNames).add("averages").build();
-        this.update = compile(stateNames, ONE_GROUP + SAME_STRIDES + update);
+        String inputs = (updatesTogether ? ALL_GROUPS : ONE_GROUP) + SCALED + SAME_STRIDES;
+        this.update = compile(stateNames, inputs + update);
         Optional<String> fused =
                 fusedUpdate.filter(text -> Kernels.status().loaded()).map(ALL_GROUPS::concat);
         this.fusedUpdate = fused.map(text -> compile(stateNames, NO_AVERAGES + text));
@@ -170,6 +201,9 @@ public abstract class Optimizer implements AutoCloseable {
         if (fused.isPresent() && isSupported) {
             run(fused.get(), groups, gradients, factor, learningRate, averages);
             averages.without(gradients.arrays().keySet()).apply();
+        } else if (updatesTogether) {
+            run(update, groups, gradients, factor, learningRate, Update.NONE);
+            averages.apply();
         } else {
             for (ParameterGroup group : groups) {
                 run(update, List.of(group), gradients, factor, learningRate, Update.NONE);

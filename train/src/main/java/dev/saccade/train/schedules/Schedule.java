@@ -15,6 +15,19 @@ public interface Schedule extends ComponentConfig {
      */
     double regular(double base, long iteration, RunLength length);
 
+    /** Returns the number of warm-up steps. */
+    default long warmupSteps(RunLength length) {
+        return warmup().iterations();
+    }
+
+    /**
+     * Returns the schedule for a base learning rate that {@code reference_batch} multiplies by a
+     * factor; unchanged by default.
+     */
+    default Schedule scaled(double factor) {
+        return this;
+    }
+
     /** Returns the {@link #regular} learning rate, scaled during warm-up, as in mmcv. */
     default double learningRate(double base, long iteration, RunLength length) {
         return regular(base, iteration, length) * warmup().factor(iteration);

@@ -213,7 +213,7 @@ class RunConfigTest {
         RunConfig.parse(SMALLEST.replace("{type: coco}", once));
         assertRefused(
                 "config:7: data.val: got class_balanced, expected a data set"
-                        + " without repeated images; class_balanced is for data.train",
+                        + " without repeated images; repetition is for data.train",
                 SMALLEST + "  val: " + once + "\n");
         assertRefused(
                 "data.train.dataset: got class_balanced, expected a data set of another type",

@@ -167,6 +167,51 @@ class OptimizerTest {
     }
 
     @Test
+    void lambLimitsTheNormOfAllGroupsTogether() {
+        Lamb.Config limited =
+                Configs.of(Lamb.Config.class, "max_grad_norm=0.5", "weight_decay=0.1", RULES);
+        Lamb.Config unlimited =
+                Configs.of(Lamb.Config.class, "max_grad_norm=0", "weight_decay=0.1", RULES);
+        Net other = new Net();
+        other.initialize(manager, 0);
+        try (Optimizer first = limited.build(net);
+                Optimizer second = unlimited.build(other)) {
+            for (int t = 0; t < 4; t++) {
+                Gradients gradients = gradients(manager, t);
+                first.step(gradients, 2, 0.01);
+                float norm = 2 * gradients.norms().total();
+                second.step(gradients, 2 * Math.min(1, 0.5f / norm), 0.01);
+            }
+        }
+        net.namedParameters()
+                .forEach(
+                        (name, parameter) ->
+                                assertArrayEquals(
+                                        other.namedParameters().get(name).getArray().toFloatArray(),
+                                        parameter.getArray().toFloatArray(),
+                                        1e-6f,
+                                        name));
+    }
+
+    @Test
+    void lambScalesUpdatesToTheNormOfWeightsWithDecay() {
+        float[] norm = net.namedParameters().get("norm.weight").getArray().toFloatArray();
+        NDArray fc = net.namedParameters().get("fc.weight").getArray();
+        NDArray before = fc.duplicate();
+        Lamb.Config config = Configs.of(Lamb.Config.class, "weight_decay=0.1", RULES);
+        try (Optimizer optimizer = config.build(net)) {
+            optimizer.step(gradients(manager, 3), 1, 0.01);
+            assertEquals(3 * SHAPES.size(), optimizer.state().size());
+        }
+        float change = fc.sub(before).norm().getFloat();
+        assertEquals(0.01f * before.norm().getFloat(), change, 1e-5f);
+        float[] after = net.namedParameters().get("norm.weight").getArray().toFloatArray();
+        for (int i = 0; i < norm.length; i++) {
+            assertEquals(0.01f, Math.abs(after[i] - norm[i]), 1e-4f);
+        }
+    }
+
+    @Test
     void sgdWorksWithoutMomentum() {
         Sgd.Config plain =
                 Configs.bind(

@@ -91,6 +91,33 @@ class ScheduleTest {
         }
     }
 
+    @Test
+    void timmCosineWarmsUpToTheBase() {
+        RunLength length = RunLength.ofEpochs(30, 10);
+        TimmCosineSchedule cosine = new TimmCosineSchedule(5, 0.01, 0.1, 3, false);
+        assertEquals(50, cosine.warmupSteps(length));
+        assertEquals(0.01, cosine.learningRate(1, 0, length), 1e-12);
+        assertEquals(0.505, cosine.learningRate(1, 25, length), 1e-12);
+        assertEquals(0.55, cosine.learningRate(1, 135, length), 1e-12);
+        assertEquals(0.1, cosine.learningRate(1, 270, length));
+        assertEquals(0.1, cosine.learningRate(1, 299, length));
+        TimmCosineSchedule prefix = new TimmCosineSchedule(5, 0.01, 0.1, 3, true);
+        assertEquals(1, prefix.learningRate(1, 50, length));
+        assertEquals(0.55, prefix.learningRate(1, 160, length), 1e-12);
+    }
+
+    @Test
+    void timmCosineScalesItsLearningRates() {
+        RunLength length = RunLength.ofEpochs(30, 10);
+        TimmCosineSchedule cosine = new TimmCosineSchedule(5, 0.01, 0.1, 0, false);
+        for (long i = 0; i < 300; i++) {
+            assertEquals(
+                    2 * cosine.learningRate(1, i, length),
+                    cosine.scaled(2).learningRate(2, i, length),
+                    1e-12);
+        }
+    }
+
     @Property
     void noScheduleEverExceedsTheBase(@ForAll @LongRange(max = 87_959) long iteration) {
         for (Schedule schedule :

@@ -9,11 +9,11 @@ import java.util.function.IntUnaryOperator;
  * The color changes of InstaBoost, equal to Pillow's {@code ImageEnhance}: saturation, brightness,
  * contrast and sharpness, in this order. Factors are in tenths; 10 changes nothing.
  */
-record ColorJitter(int saturation, int brightness, int contrast, int sharpness) {
+record InstaBoostColors(int saturation, int brightness, int contrast, int sharpness) {
 
     /** Samples factors: saturation and sharpness in 0..3, brightness and contrast in 1..2. */
-    static ColorJitter sample(SplittableRandom random) {
-        return new ColorJitter(
+    static InstaBoostColors sample(SplittableRandom random) {
+        return new InstaBoostColors(
                 random.nextInt(31),
                 10 + random.nextInt(11),
                 10 + random.nextInt(11),

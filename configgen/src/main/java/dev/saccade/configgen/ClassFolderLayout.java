@@ -1,0 +1,146 @@
+package dev.saccade.configgen;
+
+import com.google.common.collect.Iterables;
+
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.classification.ImageFolderDataset;
+import dev.saccade.datasets.convert.formats.SourceFormat;
+import dev.saccade.datasets.folds.FoldDataset;
+import dev.saccade.datasets.image.ImageNames;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * Finds a folder of images per class, such as {@code train/cat} and {@code val/cat}. Without a
+ * validation folder, a stratified fold of the training images is held out.
+ */
+final class ClassFolderLayout {
+
+    private static final Pattern SPLIT =
+            Pattern.compile("(train|training|val|valid|validation|test|testing)([-_ ]?\\d+)?");
+
+    private static final Set<String> TRAIN = Set.of("train", "training");
+    private static final Set<String> VAL = Set.of("val", "valid", "validation");
+    private static final Set<String> TEST = Set.of("test", "testing");
+
+    /** Folder names of other label formats. */
+    private static final Set<String> RESERVED =
+            Set.of(
+                    "images",
+                    "image",
+                    "imgs",
+                    "img",
+                    "jpegimages",
+                    "photos",
+                    "annotations",
+                    "annotation",
+                    "labels",
+                    "masks",
+                    "mask",
+                    "imagesets",
+                    "segmentationclass",
+                    "segmentationobject");
+
+    /** Maximum number of folders around the data, for example from an archive. */
+    private static final int MAX_WRAPPERS = 2;
+
+    private static final int CLASS_DEPTH = 2;
+
+    private ClassFolderLayout() {}
+
+    static Optional<LabeledFolder> find(Path root) {
+        Path folder = root;
+        for (int i = 0; i <= MAX_WRAPPERS; i++) {
+            List<Path> below = below(folder);
+            Optional<LabeledFolder> found = splits(root, below).or(() -> unsplit(root, below));
+            if (found.isPresent()) {
+                // Labels in files next to the images have priority over folder names.
+                return found.filter(layout -> SourceFormat.in(root).isEmpty());
+            }
+            if (below.size() != 1) {
+                break;
+            }
+            folder = Iterables.getOnlyElement(below);
+        }
+        return Optional.empty();
+    }
+
+    private static List<Path> below(Path folder) {
+        List<Path> folders = FolderTree.folders(folder, 1);
+        return folders.subList(1, folders.size());
+    }
+
+    private static Optional<LabeledFolder> splits(Path root, List<Path> folders) {
+        Optional<Path> train = named(folders, TRAIN);
+        Optional<Path> val = named(folders, VAL).or(() -> named(folders, TEST));
+        return train.map(
+                path ->
+                        val.map(
+                                        other ->
+                                                new LabeledFolder(
+                                                        root,
+                                                        config(root, path),
+                                                        Optional.of(config(root, other))))
+                                .orElseGet(() -> heldOut(root, path)));
+    }
+
+    private static Optional<Path> named(List<Path> folders, Set<String> names) {
+        return folders.stream()
+                .filter(folder -> names.contains(name(folder)))
+                .filter(folder -> hasClasses(below(folder)))
+                .findFirst();
+    }
+
+    private static Optional<LabeledFolder> unsplit(Path root, List<Path> folders) {
+        return hasClasses(folders)
+                ? Optional.of(heldOut(root, folders.get(0).getParent()))
+                : Optional.empty();
+    }
+
+    /** Returns whether folders contain images and their names are not those of another layout. */
+    private static boolean hasClasses(List<Path> folders) {
+        return folders.stream().noneMatch(folder -> RESERVED.contains(name(folder)))
+                && folders.stream()
+                                .filter(folder -> !SPLIT.matcher(name(folder)).matches())
+                                .filter(ClassFolderLayout::hasImages)
+                                .limit(2)
+                                .count()
+                        == 2;
+    }
+
+    private static boolean hasImages(Path folder) {
+        return FolderTree.folders(folder, CLASS_DEPTH).stream()
+                .anyMatch(
+                        each ->
+                                FolderTree.files(each, "").stream()
+                                        .anyMatch(
+                                                file ->
+                                                        ImageNames.isImage(
+                                                                file.getFileName().toString())));
+    }
+
+    private static String name(Path folder) {
+        return folder.getFileName().toString().toLowerCase(Locale.ROOT);
+    }
+
+    private static LabeledFolder heldOut(Path root, Path images) {
+        return new LabeledFolder(
+                root,
+                fold(config(root, images), FoldDataset.Part.TRAIN),
+                Optional.of(fold(config(root, images), FoldDataset.Part.VAL)));
+    }
+
+    private static Dataset.Config fold(Dataset.Config images, FoldDataset.Part part) {
+        return new FoldDataset.Config(images, 5, 0, part, 0);
+    }
+
+    private static Dataset.Config config(Path root, Path folder) {
+        String relative = LabeledFolder.relative(root, folder);
+        return new ImageFolderDataset.Config(relative.isEmpty() ? "." : relative, List.of());
+    }
+}

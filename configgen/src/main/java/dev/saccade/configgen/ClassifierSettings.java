@@ -1,0 +1,40 @@
+package dev.saccade.configgen;
+
+/** Model and transforms of a classifier. */
+final class ClassifierSettings {
+
+    private ClassifierSettings() {}
+
+    static void addModel(ConfigText text, StartingPoint start, int depth, int images) {
+        if (start.initFrom().isEmpty()) {
+            text.add(
+                    "  backbone: {depth: %d, frozen_stages: -1, zero_init_residual: false}", depth);
+        } else {
+            text.add(
+                    "  backbone: {depth: %d, frozen_stages: %d, norm_eval: true}",
+                    depth, StartingPoint.frozenStages(images));
+        }
+    }
+
+    static void addTransforms(ConfigText text, DatasetContents contents, Plan plan) {
+        int edge = plan.shortEdge();
+        text.add(
+                "  crop_size: [%d, %d]\tinput size in training; images have about %dx%d pixels",
+                edge, edge, contents.longEdge(), contents.shortEdge());
+        text.add(
+                """
+                  train_transforms:
+                    # Larger crops than the [0.08, 1] of ImageNet, for short training.
+                    - {type: random_resized_crop, scale: [0.35, 1]}
+                    - {type: random_flip, probability: 0.5}
+                    # For images that may be upside down, such as microscope or aerial images:
+                    # - {type: random_flip, probability: 0.5, direction: vertical}
+                    - {type: normalize}
+                  val_transforms:
+                    - {type: resize_edge, scale: %d}
+                    - {type: center_crop, size: [%d, %d]}
+                    - {type: normalize}
+                """,
+                edge * 8 / 7, edge, edge);
+    }
+}

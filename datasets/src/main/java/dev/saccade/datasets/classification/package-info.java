@@ -1,0 +1,2 @@
+/** Data sets with a class per image. */
+package dev.saccade.datasets.classification;

@@ -1,0 +1,132 @@
+package dev.saccade.datasets.pillow;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.core.components.TargetKind;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Sample;
+
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+
+import java.util.Optional;
+
+/** An 8-bit image in Java memory. */
+final class PillowImage {
+
+    static final int CHANNELS = 3;
+
+    private final int height;
+    private final int width;
+    private final byte[] pixels;
+
+    /** Creates an image from pixels {@code [H, W, 3]} BGR, which it shares. */
+    PillowImage(int height, int width, byte[] pixels) {
+        this.height = height;
+        this.width = width;
+        this.pixels = pixels;
+    }
+
+    /** Creates a black image. */
+    PillowImage(int height, int width) {
+        this(height, width, new byte[Math.multiplyExact(height * width, CHANNELS)]);
+    }
+
+    static PillowImage of(Mat image) {
+        checkArgument(
+                image.type() == CvType.CV_8UC3,
+                "got pixels of type %s, expected 8 bits per channel; put transforms with float"
+                        + " pixels after this one",
+                CvType.typeToString(image.type()));
+        PillowImage copy = new PillowImage(image.rows(), image.cols());
+        if (image.isContinuous()) {
+            image.get(0, 0, copy.pixels);
+            return copy;
+        }
+        byte[] row = new byte[CHANNELS * copy.width];
+        for (int y = 0; y < copy.height; y++) {
+            image.get(y, 0, row);
+            System.arraycopy(row, 0, copy.pixels, y * row.length, row.length);
+        }
+        return copy;
+    }
+
+    /** Returns the rectangle as a new image. */
+    static PillowImage crop(Mat image, int top, int left, int height, int width) {
+        Mat part = image.submat(top, top + height, left, left + width);
+        try {
+            return of(part);
+        } finally {
+            part.release();
+        }
+    }
+
+    int height() {
+        return height;
+    }
+
+    int width() {
+        return width;
+    }
+
+    /** Returns the pixels {@code [H, W, 3]} BGR, not a copy. */
+    byte[] pixels() {
+        return pixels;
+    }
+
+    Mat toMat() {
+        Mat image = new Mat(height, width, CvType.CV_8UC3);
+        image.put(0, 0, pixels);
+        return image;
+    }
+
+    int get(int y, int x, int channel) {
+        return pixels[(y * width + x) * CHANNELS + channel] & 0xFF;
+    }
+
+    /** Returns a sample with another image; its scale is the new size over the old size. */
+    static Sample replace(Sample sample, PillowImage image) {
+        Size size = new Size(image.height, image.width);
+        ImageInfo info = sample.info();
+        ImageInfo changed =
+                info.size().equals(size)
+                        ? info
+                        : info.resized(
+                                size,
+                                (float) ((double) image.width / info.size().width()),
+                                (float) ((double) image.height / info.size().height()));
+        return sample.with(image.toMat(), changed, sample.targets());
+    }
+
+    /** Returns why a transform of this package does not support targets other than classes. */
+    static Optional<String> incompatibility(String type, TargetKind targets) {
+        return targets == TargetKind.CLASSES
+                ? Optional.empty()
+                : Optional.of(
+                        type
+                                + " is for classification; it does not change boxes, masks and label"
+                                + " maps");
+    }
+
+    /** Returns a new array with the value of each table entry, by pixel value. */
+    PillowImage map(int[][] tables) {
+        byte[] mapped = new byte[pixels.length];
+        for (int i = 0; i < mapped.length; i++) {
+            mapped[i] = (byte) tables[i % CHANNELS][pixels[i] & 0xFF];
+        }
+        return new PillowImage(height, width, mapped);
+    }
+
+    /** Returns the gray values of Pillow's conversion to mode L, {@code [H, W]}. */
+    int[] gray() {
+        int[] gray = new int[height * width];
+        for (int i = 0; i < gray.length; i++) {
+            int blue = pixels[CHANNELS * i] & 0xFF;
+            int green = pixels[CHANNELS * i + 1] & 0xFF;
+            int red = pixels[CHANNELS * i + 2] & 0xFF;
+            gray[i] = (red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16;
+        }
+        return gray;
+    }
+}

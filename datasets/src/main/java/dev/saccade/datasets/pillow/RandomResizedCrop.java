@@ -1,0 +1,133 @@
+package dev.saccade.datasets.pillow;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.Component;
+import dev.saccade.core.components.Default;
+import dev.saccade.core.components.TargetKind;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.ImageScale;
+import dev.saccade.datasets.InputSize;
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.Transform;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+
+/**
+ * Crops a random rectangle and resizes it (Szegedy et al. 2014), like timm's {@code
+ * RandomResizedCropAndInterpolation} and torchvision's {@code RandomResizedCrop}.
+ *
+ * @param size height and width; if empty, the data's {@code crop_size}
+ * @param scale range of the area of the crop, relative to the image
+ * @param ratio range of the width of the crop, relative to its height; log-uniform
+ */
+@Component("random_resized_crop")
+public record RandomResizedCrop(
+        @Default("[]") List<Integer> size,
+        @Default("[0.08, 1]") List<Double> scale,
+        @Default("[0.75, 1.3333333333333333]") List<Double> ratio,
+        @Default("bicubic") Interpolation interpolation)
+        implements Transform {
+
+    private static final int ATTEMPTS = 10;
+
+    public RandomResizedCrop {
+        size = List.copyOf(size);
+        scale = List.copyOf(scale);
+        ratio = List.copyOf(ratio);
+        Checks checks =
+                new Checks().range("scale", scale, 1e-6, 1).range("ratio", ratio, 1e-3, 1e3);
+        if (!size.isEmpty()) {
+            checks.each("size", size, 2, 1, InputSize.MAX_EDGE);
+        }
+        checks.throwIfAny();
+    }
+
+    /** A rectangle in pixels. */
+    public record Crop(int top, int left, int height, int width) {}
+
+    @Override
+    public Optional<String> incompatibility(TargetKind targets) {
+        return PillowImage.incompatibility(type(), targets);
+    }
+
+    @Override
+    public RandomResizedCrop withDefaultSize(InputSize input) {
+        RandomResizedCrop sized =
+                size.isEmpty()
+                        ? new RandomResizedCrop(
+                                input.cropSize().orElse(List.of()), scale, ratio, interpolation)
+                        : this;
+        sized.requireSize();
+        return sized;
+    }
+
+    private Size requireSize() {
+        if (size.isEmpty()) {
+            throw SaccadeException.user(
+                    "random_resized_crop: size is missing; set it or data.crop_size in pixels, such"
+                            + " as [224, 224]");
+        }
+        return new Size(size.get(0), size.get(1));
+    }
+
+    @Override
+    public ImageScale scale(ImageScale image) {
+        return image.resized(requireSize());
+    }
+
+    @Override
+    public Sample apply(Sample sample, SplittableRandom random) {
+        Crop crop = sample(sample.info().size(), random);
+        return crop(sample, crop, interpolation.choose(random));
+    }
+
+    /** Returns a rectangle of the sample, resized. */
+    public Sample crop(Sample sample, Crop crop, Interpolation filter) {
+        Size target = requireSize();
+        PillowImage part =
+                PillowImage.crop(sample.image(), crop.top, crop.left, crop.height, crop.width);
+        return PillowImage.replace(
+                sample, PillowResize.resize(part, target.height(), target.width(), filter));
+    }
+
+    private Crop sample(Size image, SplittableRandom random) {
+        double area = (double) image.width() * image.height();
+        double least = Math.log(ratio.get(0));
+        double most = Math.log(ratio.get(1));
+        for (int i = 0; i < ATTEMPTS; i++) {
+            double target = area * between(scale.get(0), scale.get(1), random);
+            double aspect = Math.exp(between(least, most, random));
+            int width = (int) Math.rint(Math.sqrt(target * aspect));
+            int height = (int) Math.rint(Math.sqrt(target / aspect));
+            boolean fits = width <= image.width() && height <= image.height();
+            if (fits && width > 0 && height > 0) {
+                return new Crop(
+                        random.nextInt(image.height() - height + 1),
+                        random.nextInt(image.width() - width + 1),
+                        height,
+                        width);
+            }
+        }
+        return center(image);
+    }
+
+    private static double between(double least, double most, SplittableRandom random) {
+        return least + (most - least) * random.nextDouble();
+    }
+
+    /** Returns the largest centered rectangle with an allowed ratio. */
+    private Crop center(Size image) {
+        double aspect = (double) image.width() / image.height();
+        int width = image.width();
+        int height = image.height();
+        if (aspect < ratio.get(0)) {
+            height = Math.max(1, (int) Math.rint(width / ratio.get(0)));
+        } else if (aspect > ratio.get(1)) {
+            width = Math.max(1, (int) Math.rint(height * ratio.get(1)));
+        }
+        return new Crop((image.height() - height) / 2, (image.width() - width) / 2, height, width);
+    }
+}

@@ -1,0 +1,2 @@
+/** Metrics of image classifiers. */
+package dev.saccade.eval.classification;

@@ -1,0 +1,2 @@
+/** Heads that classify images. */
+package dev.saccade.heads.classification;
