@@ -2,7 +2,8 @@
 """Trains ResNet-18 on an image folder with the same recipe in Saccade and timm, and compares both.
 
 The recipe: RandomResizedCrop, flips, RandAugment, mixup and CutMix, random erasing, label smoothing, AdamW and
-a cosine schedule with warm-up, all from scratch. timm's train.py is in its repository, not in its package.
+a cosine schedule with warm-up, all from scratch. timm's train.py is in its repository, not in its package; timm
+1.0.20 needs Pillow below 13.
 
 Example:
   cells.py data/bccd cells
