@@ -8,6 +8,8 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.OutputFolder;
+import dev.saccade.core.Printable;
+import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Boxes;
@@ -195,12 +197,31 @@ public record SuggestionWriter(
         folder.write("classes.txt", classes.getBytes(UTF_8));
     }
 
-    /** Writes the images into a folder per predicted class, like {@code image_folder}. */
+    /**
+     * Writes the images into a folder per predicted class, like {@code image_folder}.
+     *
+     * @throws SaccadeException of kind user, if a class name cannot be the name of a folder
+     */
     public void writeClasses(OutputFolder folder, Classifier classifier) {
+        requireFolderNames(classifier.classes());
         for (Candidate image : suggestions) {
             Path file = image.image().file();
             String best = classifier.classify(file).get(0).label();
             folder.add("classes/" + best + "/" + image.name(), file);
         }
+    }
+
+    /** Rejects names that would write outside of the output folder, such as {@code ..}. */
+    static void requireFolderNames(List<String> classes) {
+        Problems problems = new Problems();
+        classes.stream()
+                .filter(name -> name.isBlank() || name.matches("\\.+|(?s).*[/\\\\\\p{Cntrl}:].*"))
+                .forEach(
+                        name ->
+                                problems.add(
+                                        "class \"%s\": cannot be the name of a folder; rename the"
+                                                + " class and train again",
+                                        Printable.line(name)));
+        problems.throwIfAny("suggest");
     }
 }
