@@ -11,6 +11,7 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ImageFile;
 
 import java.nio.file.Path;
@@ -27,11 +28,13 @@ import java.util.stream.IntStream;
  */
 public final class RepeatedAugmentation implements Dataset {
 
+    private static final String NAME = "repeated_augmentation";
+
     private final Dataset dataset;
     private final int repeats;
 
     /** Settings of the wrapped data set, and the number of versions of each image. */
-    @Component("repeated_augmentation")
+    @Component(NAME)
     public record Config(
             @Default("{type: image_folder}") Dataset.Config dataset, @Default("3") int repeats)
             implements Dataset.Config {
@@ -47,7 +50,15 @@ public final class RepeatedAugmentation implements Dataset {
 
         @Override
         public DatasetReport check(Path root, CheckOptions options) {
-            return dataset.check(root, options);
+            DatasetReport report = dataset.check(root, options);
+            return options.targets().hasObjects()
+                    ? report.withError(
+                            Finding.error(
+                                    NAME,
+                                    "",
+                                    "supports classes of images and label maps, but the model"
+                                            + " detects objects; use its data set directly"))
+                    : report;
         }
 
         @Override
@@ -95,7 +106,7 @@ public final class RepeatedAugmentation implements Dataset {
 
     @Override
     public int repetition(int index) {
-        return index % repeats;
+        return dataset.repetition(index / repeats) * repeats + index % repeats;
     }
 
     @Override

@@ -6,10 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.primitives.ImmutableIntArray;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.components.TargetKind;
+import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.Finding;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalInt;
@@ -59,5 +67,22 @@ class RepeatedAugmentationTest {
             assertTrue(IntStream.range(0, 3).anyMatch(k -> k == repeated.repetition(index)));
         }
         assertEquals(OptionalInt.of(2), repeated.label(8));
+    }
+
+    @Test
+    void repetitionsOfTheWrappedDataSetStayDistinct() {
+        RepeatedAugmentation twice = new RepeatedAugmentation(repeated, 2);
+        List<Integer> ofFirstImage =
+                IntStream.range(0, 6).mapToObj(i -> twice.repetition(i)).toList();
+        assertEquals(List.of(0, 1, 2, 3, 4, 5), ofFirstImage);
+    }
+
+    @Test
+    void rejectsDetectors(@TempDir Path folder) throws IOException {
+        Files.createDirectories(folder.resolve("cat"));
+        RepeatedAugmentation.Config config = Configs.of(RepeatedAugmentation.Config.class);
+        CheckOptions options = new CheckOptions(false, TargetKind.BOXES, 1, () -> {});
+        String errors = config.check(folder, options).messages(Finding.Severity.ERROR).toString();
+        assertTrue(errors.contains("the model detects objects; use its data set directly"), errors);
     }
 }
