@@ -102,7 +102,9 @@ final class ClassFolderLayout {
                 : Optional.empty();
     }
 
-    /** Returns whether folders contain images and their names are not those of another layout. */
+    /**
+     * Returns whether two folders have images, and no folder has a name of another label format.
+     */
     private static boolean hasClasses(List<Path> folders) {
         return folders.stream().noneMatch(folder -> RESERVED.contains(name(folder)))
                 && folders.stream()
