@@ -22,21 +22,24 @@ def main():
     args = parser.parse_args()
     for part in ("train", "val"):
         with open(f"{args.data}/annotations_{part}.json", encoding="utf-8") as file:
-            coco = json.load(file)
-        files = {image["id"]: image["file_name"] for image in coco["images"]}
-        for category in coco["categories"]:
-            objects = [a for a in coco["annotations"] if a["category_id"] == category["id"] and min(a["bbox"][2:]) >= 8]
-            chosen = sorted(random.Random(0).sample(objects, min(args.most, len(objects))), key=lambda a: a["id"])
-            folder = f"{args.out}/{part}/{category['name']}"
-            os.makedirs(folder, exist_ok=True)
-            for label in chosen:
-                image = Image.open(f"{args.data}/images/{files[label['image_id']]}").convert("RGB")
-                x, y, w, h = label["bbox"]
-                edge = max(w, h) * (1 + 2 * args.border)
-                left, top = x + w / 2 - edge / 2, y + h / 2 - edge / 2
-                box = [max(0, left), max(0, top), min(image.width, left + edge), min(image.height, top + edge)]
-                image.crop([round(v) for v in box]).save(f"{folder}/{label['id']}.png")
-            print(f"{folder}: {len(chosen)} images")
+            write_cells(json.load(file), f"{args.data}/images", f"{args.out}/{part}", args.most, args.border)
+
+
+def write_cells(coco, images, out, most, border):
+    files = {image["id"]: image["file_name"] for image in coco["images"]}
+    for category in coco["categories"]:
+        objects = [a for a in coco["annotations"] if a["category_id"] == category["id"] and min(a["bbox"][2:]) >= 8]
+        chosen = sorted(random.Random(0).sample(objects, min(most, len(objects))), key=lambda a: a["id"])
+        folder = f"{out}/{category['name']}"
+        os.makedirs(folder, exist_ok=True)
+        for label in chosen:
+            image = Image.open(f"{images}/{files[label['image_id']]}").convert("RGB")
+            x, y, w, h = label["bbox"]
+            edge = max(w, h) * (1 + 2 * border)
+            left, top = x + w / 2 - edge / 2, y + h / 2 - edge / 2
+            box = [max(0, left), max(0, top), min(image.width, left + edge), min(image.height, top + edge)]
+            image.crop([round(v) for v in box]).save(f"{folder}/{label['id']}.png")
+        print(f"{folder}: {len(chosen)} images")
 
 
 if __name__ == "__main__":

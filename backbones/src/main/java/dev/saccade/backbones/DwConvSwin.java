@@ -23,19 +23,28 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Swin Transformer with a depth-wise convolution between two linear layers instead of attention
- * (Zhou et al. 2021, ELSA: rows "DwConv", and Figure 2, where groups of channels share filters).
+ * Swin Transformer with a depth-wise convolution or a {@link DecoupledDynamicFilter} between two
+ * linear layers instead of attention (Zhou et al. 2021, ELSA: rows "DwConv" and "DDF", and Figure 2,
+ * where groups of channels share filters).
  *
  * <p>No code was published. Norms and MLPs are as in Swin; parameters and multiply-adds match the
  * paper.
  */
 public final class DwConvSwin extends SwinFamily {
 
+    /** Filters between the linear layers. */
+    public enum Filters {
+        /** The same filters at all positions of all images. */
+        DEPTHWISE,
+        /** Decoupled dynamic filters, predicted from the input. */
+        DDF
+    }
+
     /**
      * Settings of a DwConv-Swin.
      *
-     * @param numHeads number of filters per stage, shared by groups of channels; empty for one
-     *     filter per channel
+     * @param numHeads number of depth-wise filters per stage, shared by groups of channels; empty
+     *     for one filter per channel
      * @param kernelSize odd
      */
     @Component("dwconv_swin")
@@ -43,9 +52,11 @@ public final class DwConvSwin extends SwinFamily {
     @Variant(name = "tiny_heads_1", settings = "num_heads: [1, 1, 1, 1]")
     @Variant(name = "tiny_heads_1x", settings = "num_heads: [3, 6, 12, 24]")
     @Variant(name = "tiny_heads_2x", settings = "num_heads: [6, 12, 24, 48]")
+    @Variant(name = "ddf_tiny", settings = "filters: ddf")
     public record Config(
             @Default("tiny") String variant,
             @Default("96") int embedDim,
+            @Default("depthwise") Filters filters,
             Optional<List<Integer>> numHeads,
             @Default("7") int kernelSize,
             @Default("4") double mlpRatio,
@@ -60,6 +71,10 @@ public final class DwConvSwin extends SwinFamily {
                     .throwIfAny();
             checkHeads(heads, embedDim);
             Checks.require(kernelSize % 2 == 1, "kernel_size", kernelSize, "an odd number");
+            if (filters == Filters.DDF) {
+                Checks.require(numHeads.isEmpty(), "num_heads", heads, "none with filters: ddf");
+                DecoupledDynamicFilter.check(embedDim, kernelSize);
+            }
         }
 
         @Override
@@ -70,20 +85,28 @@ public final class DwConvSwin extends SwinFamily {
 
     public DwConvSwin(Config config) {
         super(config);
-        addBlocks(config, (stage, block) -> convolution(config, stage));
+        addBlocks(config, (stage, block) -> mixer(config, stage));
         addOutputNormsAndFreeze();
     }
 
-    private static Layer convolution(Config config, int stage) {
+    private static Layer mixer(Config config, int stage) {
         int channels = config.channels(stage);
+        int kernel = config.kernelSize();
         int filters = config.numHeads().map(heads -> heads.get(stage)).orElse(channels);
-        return convolution(channels, filters, config.kernelSize());
+        return switch (config.filters()) {
+            case DEPTHWISE -> convolution(channels, filters, kernel);
+            case DDF -> between(channels, new DecoupledDynamicFilter(channels, kernel));
+        };
     }
 
     static Layer convolution(int channels, int filters, int kernel) {
+        return between(channels, new SharedDepthwise(channels, filters, kernel));
+    }
+
+    private static Layer between(int channels, Layer filters) {
         return new Sequential()
                 .append("pre_proj", new Linear(channels, channels))
-                .append("conv", new SharedDepthwise(channels, filters, kernel))
+                .append("conv", filters)
                 .append("post_proj", new Linear(channels, channels));
     }
 

@@ -39,6 +39,10 @@ final class LayerLoops {
                         });
     }
 
+    Grid input() {
+        return map;
+    }
+
     NDArray parameter(String name) {
         return layer.namedParameters().get(name).getArray();
     }
