@@ -35,12 +35,11 @@ data:
   root: {data}
   train: {{type: image_folder, folder: train}}
   val: {{type: image_folder, folder: val}}
-  crop_size: [{size}, {size}]
+  image_size: [{size}, {size}]
   train_transforms: [{{type: random_resized_crop, scale: [0.35, 1]}}, {{type: random_flip}},
     {{type: rand_augment}}, {{type: normalize}}]
   batch_augments: [{{type: mixup_cutmix}}, {{type: pixel_erasing}}]
-  val_transforms: [{{type: resize_edge, scale: {resize}}}, {{type: center_crop, size: [{size}, {size}]}},
-    {{type: normalize}}]
+  val_transforms: [{{type: resize_edge, scale: {resize}}}, {{type: center_crop}}, {{type: normalize}}]
   batch_size: {batch}
   workers: 1
 optimizer: {{type: adamw, learning_rate: 1e-3, weight_decay: 0.05, norms: {{weight_decay_factor: 0}}, biases: {{weight_decay_factor: 0}}}}

@@ -10,6 +10,7 @@ import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.DatasetSubset;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.loader.SampleReader;
 import dev.saccade.report.BrowseFindings;
@@ -60,8 +61,8 @@ final class BrowseCommand extends BaseCommand {
             paramLabel = "N",
             defaultValue = "24",
             description =
-                    "Show the first N samples. Default: ${DEFAULT-VALUE}. A page with"
-                            + " 10,000 samples is fine.")
+                    "Show N samples, evenly spread over the data set. Default:"
+                            + " ${DEFAULT-VALUE}. A page with 10,000 samples is fine.")
     private int count;
 
     @Option(
@@ -86,33 +87,33 @@ final class BrowseCommand extends BaseCommand {
         BrowseFindings faults =
                 BrowseFindings.of(dataset, named.check(run.data().root(), quick).findings());
         SampleReader reader = new SampleReader(dataset, run.trainTransforms(), targets);
-        int shownCount = Math.min(count, dataset.size());
+        List<Integer> shown = DatasetSubset.spread(dataset, count).indices();
         OutputFolder.checkOutside(out, run.data().root());
         config.run().ifPresent(folder -> OutputFolder.checkOutside(out, folder));
         try (OutputFolder folder = overwrite.create(out, List.of())) {
             Pictures written = new Pictures(folder, dataset.classes());
             List<String> names = RelativeNames.of(dataset);
             List<BrowsePage.Entry> entries = new ArrayList<>();
-            try (Progress progress = new Progress("browse", shownCount, " samples")) {
-                for (int i = 0; i < shownCount; i++) {
-                    List<String> known = faults.ofImage(i);
-                    try (Sample sample = reader.trainingSample(i, run.seed(), epoch - 1)) {
-                        entries.add(entry(names.get(i), sample, written.write(sample), known));
+            try (Progress progress = new Progress("browse", shown.size(), " samples")) {
+                for (int index : shown) {
+                    List<String> known = faults.ofImage(index);
+                    try (Sample sample = reader.trainingSample(index, run.seed(), epoch - 1)) {
+                        entries.add(entry(names.get(index), sample, written.write(sample), known));
                     }
-                    progress.to(i + 1);
+                    progress.to(entries.size());
                 }
             }
             BrowsePage page =
                     new BrowsePage(
                             config.name(),
-                            subtitle(shownCount, dataset.size()),
+                            subtitle(shown.size(), dataset.size()),
                             dataset.classes(),
                             entries,
-                            faults.others(shownCount));
+                            faults.others(shown));
             folder.write("index.html", page.page().getBytes(UTF_8));
             folder.finish();
         }
-        String pictures = Count.of(shownCount, "picture");
+        String pictures = Count.of(shown.size(), "picture");
         printMessage("%s written to %s; open %s", pictures, out, out.resolve("index.html"));
         return 0;
     }

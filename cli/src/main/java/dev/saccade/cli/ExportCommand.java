@@ -127,7 +127,7 @@ final class ExportCommand extends BaseCommand {
             names = "--images",
             paramLabel = "N",
             description =
-                    "Compare the models on the first N validation images. 0 uses random"
+                    "Compare the models on N validation images, evenly spread. 0 uses random"
                             + " images only and needs no data set. Default: 50, or 0 without a"
                             + " run. To export a quantized checkpoint to ONNX: calibrate on N"
                             + " training images, and compare on all validation images. Default: "

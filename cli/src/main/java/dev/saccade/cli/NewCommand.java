@@ -96,6 +96,13 @@ final class NewCommand extends BaseCommand {
                             + " is the validation set",
                     folder);
         }
+        found.unusedTestFolder()
+                .ifPresent(
+                        test ->
+                                printMessage(
+                                        "%s is not used; evaluate a run on it with: ./saccade eval"
+                                                + " RUN --set data.val.folder=%s",
+                                        folder.resolve(test), Printable.shellWord(Path.of(test))));
         String word = Printable.shellWord(file);
         printMessage("next:     ./saccade browse %s%n          ./saccade train %s", word, word);
         return 0;

@@ -32,7 +32,8 @@ import java.util.stream.Collectors;
 @Command(
         name = "saccade",
         description =
-                "Train, evaluate and run object detection and segmentation models on the JVM.",
+                "Train, evaluate and run object detectors, segmentation models and image"
+                        + " classifiers.",
         subcommands = {
             DemoCommand.class,
             TrainCommand.class,

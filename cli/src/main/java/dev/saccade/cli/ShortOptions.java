@@ -20,7 +20,8 @@ final class ShortOptions {
             paramLabel = "WxH",
             description =
                     "Resize images to fit into this width and height in pixels, such"
-                            + " as 640x480; same as --set data.image_size=[640,480].")
+                            + " as 640x480, or crop them to it for a classifier; same as --set"
+                            + " data.image_size=[640,480].")
     private Optional<String> imageSize = Optional.empty();
 
     @Option(

@@ -19,9 +19,7 @@ final class ClassFolders {
             List.of(
                     "model.backbone.stem_channels=4",
                     "model.backbone.base_channels=4",
-                    "data.crop_size=[32, 32]",
-                    "data.val_transforms=[{type: resize_edge, scale: 36}, {type: center_crop,"
-                            + " size: [32, 32]}, {type: normalize}]");
+                    "data.image_size=[32, 32]");
 
     private static final List<Scalar> COLORS =
             List.of(new Scalar(200, 60, 120), new Scalar(90, 90, 220), new Scalar(150, 40, 60));

@@ -113,6 +113,19 @@ class ClassificationTest {
     }
 
     @Test
+    void browseShowsAllClasses() throws IOException {
+        writeSplits();
+        succeed("new", data, "--out", config);
+        Path out = folder.resolve("browse");
+        succeed("browse", config, "--out", out, "--count", "3", "--image-size", "40x32");
+        String page = Files.readString(out.resolve("index.html"));
+        for (String name : ClassFolders.CLASSES) {
+            assertTrue(page.contains(name + "/0.png"), name);
+        }
+        assertFalse(page.contains("/1.png"), page);
+    }
+
+    @Test
     void checkFindsErrorsInFolders() throws IOException {
         writeSplits();
         Files.copy(
@@ -136,7 +149,10 @@ class ClassificationTest {
         CommandResult written = saccade("new", data, "--out", config);
         assertEquals(2, written.code());
         assertTrue(
-                written.err().contains("class 3 is \"White\", but in data.train it is \"WBC\""),
+                written.err()
+                        .contains(
+                                "data.val: lacks the class \"WBC\" of data.train and has the class"
+                                        + " \"White\", which data.train lacks"),
                 written.err());
         assertFalse(Files.exists(config));
     }

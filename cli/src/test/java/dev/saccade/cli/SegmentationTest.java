@@ -267,7 +267,8 @@ class SegmentationTest {
                         "--set",
                         "data.val.classes=[sky, street, car]");
         assertEquals(2, checked.code(), checked.err());
-        String message = "data.val: class 2 is \"street\", but in data.train it is \"road\"";
+        String message = "data.val: lacks the class \"road\" of data.train and has the class"
+                        + " \"street\", which data.train lacks";
         assertTrue(checked.out().contains(message), checked.out());
         CommandResult fewer =
                 onRoads(
@@ -278,7 +279,7 @@ class SegmentationTest {
                         "--set",
                         "data.train.classes=[sky, road, car, tree]");
         assertTrue(
-                fewer.out().contains("class 4 is missing, but in data.train it is \"tree\""),
+                fewer.out().contains("data.val: lacks the class \"tree\" of data.train; use"),
                 fewer.out());
     }
 }

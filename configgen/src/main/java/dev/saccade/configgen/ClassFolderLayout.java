@@ -89,6 +89,14 @@ final class ClassFolderLayout {
                                 .orElseGet(() -> heldOut(root, path)));
     }
 
+    /** Returns another test folder in the parent of a validation folder, relative to the root. */
+    static Optional<String> testNextTo(Path root, String val) {
+        Path used = root.resolve(val);
+        return named(below(used.getParent()), TEST)
+                .filter(test -> !test.equals(used))
+                .map(test -> LabeledFolder.relative(root, test));
+    }
+
     private static Optional<Path> named(List<Path> folders, Set<String> names) {
         return folders.stream()
                 .filter(folder -> names.contains(name(folder)))

@@ -19,7 +19,7 @@ final class ClassifierSettings {
     static void addTransforms(ConfigText text, DatasetContents contents, Plan plan) {
         int edge = plan.shortEdge();
         text.add(
-                "  crop_size: [%d, %d]\tinput size in training; images have about %dx%d pixels",
+                "  image_size: [%d, %d]\tinput size; images have about %dx%d pixels",
                 edge, edge, contents.longEdge(), contents.shortEdge());
         text.add(
                 """
@@ -31,10 +31,9 @@ final class ClassifierSettings {
                     # - {type: random_flip, probability: 0.5, direction: vertical}
                     - {type: normalize}
                   val_transforms:
-                    - {type: resize_edge, scale: %d}
-                    - {type: center_crop, size: [%d, %d]}
+                    - {type: resize_edge}
+                    - {type: center_crop}
                     - {type: normalize}
-                """,
-                edge * 8 / 7, edge, edge);
+                """);
     }
 }

@@ -117,8 +117,8 @@ public final class ConfigGenerator {
                                 add(
                                         "# Pretrained weights make training faster and more"
                                                 + " accurate: run ./saccade weights fetch %s, then"
-                                                + " write this config again.",
-                                        name));
+                                                + " ./saccade new %s --force.",
+                                        name, Printable.shellWord(folder.root())));
         start.initFrom().ifPresent(name -> add("init_from: %s\tdownloaded", name));
     }
 

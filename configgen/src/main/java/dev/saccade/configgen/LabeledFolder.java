@@ -6,6 +6,7 @@ import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.check.DataFolder;
+import dev.saccade.datasets.classification.ImageFolderDataset;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.datasets.folds.FoldDataset;
 
@@ -45,6 +46,13 @@ public record LabeledFolder(
     /** Returns whether the validation set is a part of the training images. */
     public boolean isHeldOut() {
         return train instanceof FoldDataset.Config;
+    }
+
+    /** Returns the {@code folder} of a third split of a folder per class, which is not used. */
+    public Optional<String> unusedTestFolder() {
+        return val.filter(ImageFolderDataset.Config.class::isInstance)
+                .map(ImageFolderDataset.Config.class::cast)
+                .flatMap(used -> ClassFolderLayout.testNextTo(root, used.folder()));
     }
 
     /** Returns the data sets by split, {@code train} and {@code val}. */

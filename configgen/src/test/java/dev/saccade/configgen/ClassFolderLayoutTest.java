@@ -61,13 +61,16 @@ class ClassFolderLayoutTest {
         assertEquals(Optional.of(images(val)), found.val());
         assertEquals(TargetKind.CLASSES, found.targets());
         assertFalse(found.isHeldOut());
+        assertEquals(Optional.empty(), found.unusedTestFolder());
     }
 
     @Test
     void prefersValToTest() throws IOException {
         write("train/a/1.jpg", "train/b/1.jpg", "test/a/1.jpg", "test/b/1.jpg");
         write("val/a/1.jpg", "val/b/1.jpg");
-        assertEquals(Optional.of(images("val")), LabeledFolder.find(root).orElseThrow().val());
+        LabeledFolder found = LabeledFolder.find(root).orElseThrow();
+        assertEquals(Optional.of(images("val")), found.val());
+        assertEquals(Optional.of("test"), found.unusedTestFolder());
     }
 
     @ParameterizedTest

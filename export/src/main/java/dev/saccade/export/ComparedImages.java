@@ -23,31 +23,35 @@ final class ComparedImages {
     private ComparedImages() {}
 
     /**
-     * Returns the first {@code count} images. With {@code size}, returns only images of this model
-     * input size, and fails if there are none.
+     * Returns {@code count} evenly spaced images, because data sets are often sorted by class. With
+     * {@code size}, returns only images of this model input size, and fails if there are none.
      */
-    static DatasetSubset first(
+    static DatasetSubset of(
             Dataset dataset,
             ModelSpec spec,
             Optional<Size> size,
             int count,
             ProgressBar.Factory bars) {
         if (size.isEmpty()) {
-            int length = Math.min(count, dataset.size());
-            return DatasetSubset.of(dataset, IntStream.range(0, length).boxed().toList());
+            return DatasetSubset.spread(dataset, count);
         }
+        Set<Integer> order = new LinkedHashSet<>(DatasetSubset.spread(dataset, count).indices());
+        IntStream.range(0, dataset.size()).forEach(order::add);
         InferenceReader reader = new InferenceReader(List.of(spec.transforms()));
         boolean isPadded = spec.model().head().targets().hasObjects();
         List<Integer> selected = new ArrayList<>();
         Set<String> sizes = new LinkedHashSet<>();
         try (ProgressBar progress = bars.open("read", dataset.size(), " images")) {
-            for (int i = 0; i < dataset.size() && selected.size() < count; i++) {
-                try (InferenceInput input = reader.read(dataset, i)) {
+            for (int index : order) {
+                if (selected.size() == count) {
+                    break;
+                }
+                try (InferenceInput input = reader.read(dataset, index)) {
                     Batch batch = input.batches().get(0);
                     Size inputSize = isPadded ? batch.size() : batch.images().get(0).size();
                     sizes.add(inputSize.height() + "x" + inputSize.width());
                     if (inputSize.equals(size.get())) {
-                        selected.add(i);
+                        selected.add(index);
                     }
                 }
                 progress.step();

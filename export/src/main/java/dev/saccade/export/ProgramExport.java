@@ -54,7 +54,7 @@ public record ProgramExport(
         ProgressBar.Factory bars,
         PrintWriter out) {
 
-    /** The first {@code count} images of a data set. */
+    /** {@code count} evenly spaced images of a data set. */
     public record Images(Dataset dataset, int count) {}
 
     /**
@@ -77,7 +77,7 @@ public record ProgramExport(
             Optional<DatasetSubset> subset =
                     images.map(
                             all ->
-                                    ComparedImages.first(
+                                    ComparedImages.of(
                                             all.dataset, model.spec(), size, all.count, bars));
             if (!model.spec().quantizedLayers().isEmpty()) {
                 Quantization.apply(model.model(), List.of());
@@ -145,7 +145,7 @@ public record ProgramExport(
         Dataset sample =
                 size.isEmpty()
                         ? DatasetSubset.spread(training.dataset, training.count)
-                        : ComparedImages.first(
+                        : ComparedImages.of(
                                 training.dataset, model.spec(), size, training.count, bars);
         List<String> layers = new ArrayList<>(Quantization.int8Layers(model.model()));
         layers.retainAll(model.spec().quantizedLayers());

@@ -20,6 +20,7 @@ import org.opencv.core.Mat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 
 /** A transform of a classifier with recorded random values; pixels must be equal. */
@@ -62,7 +63,10 @@ final class PillowKind implements Kind {
                 (settings, draw, sample) -> {
                     SplittableRandom unused = new SplittableRandom(0);
                     Sample resized =
-                            new ResizeEdge(draw.integer("scale"), interpolation(draw))
+                            new ResizeEdge(
+                                            Optional.of(draw.integer("scale")),
+                                            0.875,
+                                            interpolation(draw))
                                     .apply(sample, unused);
                     return new CenterCrop(draw.integers("size")).apply(resized, unused);
                 });

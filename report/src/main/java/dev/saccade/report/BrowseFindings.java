@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -61,10 +62,13 @@ public record BrowseFindings(ListMultimap<Integer, String> byImage, List<String>
 
     /**
      * Returns the findings about the data set, and a line with the number of findings about images
-     * from index {@code shown} on.
+     * that are not shown.
+     *
+     * @param shown indices of the shown images
      */
-    public List<String> others(int shown) {
-        long hidden = byImage.keys().stream().filter(position -> position >= shown).count();
+    public List<String> others(List<Integer> shown) {
+        Set<Integer> visible = Set.copyOf(shown);
+        long hidden = byImage.keys().stream().filter(index -> !visible.contains(index)).count();
         List<String> others = new ArrayList<>(ofDataset);
         if (hidden > 0) {
             others.add(

@@ -253,8 +253,9 @@ class CustomDatasetTest {
                         "the data set has errors; training did not start: 3 problems%n"
                                 + "  - data.train: data set: image 1: id occurs twice%n"
                                 + "  - data.train: %s: image 1: no such file%n"
-                                + "  - data.val: class 1 is \"disc\", but in data.train"
-                                + " it is \"square\"; use the same classes in the same order",
+                                + "  - data.val: lacks the class \"square\" of data.train and has"
+                                + " the class \"disc\", which data.train lacks; use the same"
+                                + " classes in the same order",
                         folder.resolve("gone.png")),
                 message);
         assertFalse(Files.exists(run));

@@ -229,6 +229,9 @@ final class DefaultDimensions {
 
     private List<Choice> augmentations() {
         TargetKind targets = base.model().head().targets();
+        if (targets == TargetKind.CLASSES) {
+            return classifierAugmentations();
+        }
         boolean isPixels = targets == TargetKind.LABEL_MAPS;
         String color =
                 isPixels
@@ -249,6 +252,36 @@ final class DefaultDimensions {
             }
         }
         return levels;
+    }
+
+    private List<Choice> classifierAugmentations() {
+        return List.of(
+                crops("small crops", "[0.08, 1]"),
+                crops("large crops", "[0.5, 1]"),
+                crops("flip both ways", "", VERTICAL_FLIP),
+                crops("RandAugment", "", "{type: rand_augment}"));
+    }
+
+    /**
+     * Returns the transforms of the config with other crops and transforms.
+     *
+     * @param scale range of the area of random crops; if empty, as in the config
+     */
+    private Choice crops(String label, String scale, String... added) {
+        List<String> transforms = new ArrayList<>();
+        for (Transform transform : base.data().trainTransforms()) {
+            ConfigNode.Mapping config = Configs.unbindChanges((Record) transform);
+            if (transform.type().equals("random_resized_crop") && !scale.isEmpty()) {
+                config =
+                        Configs.withOverrides(
+                                config, List.of("scale=" + scale), ((Record) transform).getClass());
+            }
+            if (!transform.mustBeLast()) {
+                transforms.add(ConfigWriter.valuesAsJson(config));
+            }
+        }
+        Collections.addAll(transforms, added);
+        return augmentation(label, transforms);
     }
 
     /** Returns a mosaic of four images that is cropped to the image size, without other scaling. */

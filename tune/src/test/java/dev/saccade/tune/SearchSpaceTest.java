@@ -54,6 +54,46 @@ class SearchSpaceTest {
     }
 
     @Test
+    void trialsOfClassifiersKeepTheirCrops() {
+        RunConfig base =
+                RunConfig.parse(
+                        """
+                        model:
+                          backbone: {type: resnet, depth: 18, out_indices: [3]}
+                          head: {type: linear_cls}
+                        data:
+                          train: {type: image_folder, folder: train}
+                          image_size: [96, 96]
+                          train_transforms:
+                            - {type: random_resized_crop, scale: [0.35, 1]}
+                            - {type: random_flip}
+                            - {type: normalize}
+                          val_transforms:
+                            - {type: resize_edge}
+                            - {type: center_crop}
+                            - {type: normalize}
+                        """);
+        SearchSpace space = SearchSpace.of(base, List.of(), List.of("backbone"));
+        assertEquals(
+                List.of("learning_rate", "image_size", "augmentation", "ema"), space.names());
+        Set<String> crops = new TreeSet<>();
+        for (int trial = 1; trial < 60; trial++) {
+            Choice augmentation = space.sample(0, trial).get("augmentation");
+            if (augmentation != null) {
+                String first =
+                        base.with(augmentation.overrides().toArray(String[]::new))
+                                .data()
+                                .trainTransforms()
+                                .get(0)
+                                .toString();
+                crops.add(first.replaceAll(".*(scale=\\[[^]]*]).*", "$1"));
+            }
+        }
+        assertEquals(
+                Set.of("scale=[0.08, 1.0]", "scale=[0.35, 1.0]", "scale=[0.5, 1.0]"), crops);
+    }
+
+    @Test
     void samplesDependOnSeedAndNumberOnly() throws IOException {
         SearchSpace space = SearchSpace.of(base(), List.of(), List.of());
         assertEquals(Map.of(), space.sample(0, 0));

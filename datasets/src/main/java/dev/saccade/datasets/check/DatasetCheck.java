@@ -77,7 +77,7 @@ public final class DatasetCheck {
             try {
                 items.add(new Item(i, dataset.image(i)));
             } catch (SaccadeException e) {
-                error("image " + i, "%s", e.getMessage());
+                error("image at index " + i, "%s", e.getMessage());
             }
         }
         if (dataset.size() == 0) {

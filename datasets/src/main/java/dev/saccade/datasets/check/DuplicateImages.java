@@ -82,7 +82,7 @@ final class DuplicateImages {
         return (isSameFile ? "is the same file as " : "has the same content as ")
                 + name(first, image.part)
                 + (image.part == first.part
-                        ? "; keep one of them, with all labels"
+                        ? "; keep one of them, with the correct labels"
                         : leak(first, image));
     }
 

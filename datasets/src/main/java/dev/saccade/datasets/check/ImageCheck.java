@@ -6,6 +6,7 @@ import com.google.common.hash.Hashing;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.Workers;
+import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.CheckOptions.Depth;
@@ -93,7 +94,9 @@ public final class ImageCheck {
             ImageHeader read = ImageHeader.read(file, bytes);
             header = Optional.of(read);
             warnOfName(file, read, warnings);
-            warnOfOrientation(read, warnings);
+            if (options.targets() != TargetKind.CLASSES) {
+                warnOfOrientation(read, warnings);
+            }
             read.warnings().forEach(warnings);
             ImageReader.check(file, read);
             if (options.depth() == Depth.PIXELS) {

@@ -2,6 +2,7 @@ package dev.saccade.datasets.classification;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Lists;
+import com.google.common.collect.Streams;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.Count;
@@ -29,6 +30,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -36,7 +39,8 @@ import java.util.stream.Stream;
  * Images in a folder per class, like torchvision's {@code ImageFolder}: {@code train/cat/1.jpg}.
  *
  * <p>Images are sorted by class and path, and have ids from 1. Images may be in subfolders of a
- * class. Hidden files and folders are skipped. Sizes are read on first access.
+ * class. Hidden files and folders, and the folders {@code __MACOSX} and {@code @eaDir} of archives
+ * and network disks, are skipped. Sizes are read on first access.
  */
 public final class ImageFolderDataset implements Dataset {
 
@@ -64,6 +68,9 @@ public final class ImageFolderDataset implements Dataset {
             implements Dataset.Config {
 
         private static final int MAX_SHOWN = 3;
+
+        /** Folders that macOS writes to archives, and Synology to its disks. */
+        private static final Set<String> SYSTEM_FOLDERS = Set.of("__MACOSX", "@eaDir");
 
         public Config {
             classes = List.copyOf(classes);
@@ -133,16 +140,34 @@ public final class ImageFolderDataset implements Dataset {
                         Count.of(unlisted.size(), "folder"),
                         Count.first(unlisted, MAX_SHOWN));
             }
+            List<String> loose = looseImages(parent);
+            if (!loose.isEmpty()) {
+                findings.warning(
+                        parent.toString(),
+                        "skips %s outside of the class folders: %s",
+                        Count.of(loose.size(), "image"),
+                        Count.first(loose, MAX_SHOWN));
+            }
             return findings.hasErrors()
                     ? new ImageFolderDataset(List.of(), List.of())
                     : new ImageFolderDataset(names, entries(parent, names, findings));
         }
 
         private static List<String> folders(Path parent) {
+            return names(parent, Files::isDirectory);
+        }
+
+        private static List<String> looseImages(Path parent) {
+            return names(parent, Files::isRegularFile).stream()
+                    .filter(ImageNames::isImage)
+                    .toList();
+        }
+
+        private static List<String> names(Path parent, Predicate<Path> type) {
             try (Stream<Path> all = Files.list(parent)) {
-                return all.filter(Files::isDirectory)
+                return all.filter(type)
                         .map(path -> path.getFileName().toString())
-                        .filter(name -> !name.startsWith("."))
+                        .filter(Config::isVisible)
                         .sorted()
                         .toList();
             } catch (IOException | UncheckedIOException e) {
@@ -171,7 +196,7 @@ public final class ImageFolderDataset implements Dataset {
                 if (!others.isEmpty()) {
                     findings.warning(
                             folder.toString(),
-                            "skips %s without a suffix of images: %s",
+                            "skips %s without the suffix of a supported image: %s",
                             Count.of(others.size(), "file"),
                             Count.first(others, MAX_SHOWN));
                 }
@@ -197,12 +222,11 @@ public final class ImageFolderDataset implements Dataset {
         }
 
         private static boolean isVisible(Path relative) {
-            for (Path part : relative) {
-                if (part.toString().startsWith(".")) {
-                    return false;
-                }
-            }
-            return true;
+            return Streams.stream(relative).map(Path::toString).allMatch(Config::isVisible);
+        }
+
+        private static boolean isVisible(String name) {
+            return !name.startsWith(".") && !SYSTEM_FOLDERS.contains(name);
         }
     }
 

@@ -22,19 +22,26 @@ import java.util.SplittableRandom;
 /**
  * Crops the center, like torchvision's {@code CenterCrop}; smaller images are padded with black.
  *
- * @param size height and width
+ * @param size height and width; if empty, the data's {@code image_size}, or [224, 224]
  */
 @Component("center_crop")
-public record CenterCrop(@Default("[224, 224]") List<Integer> size) implements Transform {
+public record CenterCrop(@Default("[]") List<Integer> size) implements Transform {
 
     public CenterCrop {
         size = List.copyOf(size);
-        new Checks().each("size", size, 2, 1, InputSize.MAX_EDGE).throwIfAny();
+        if (!size.isEmpty()) {
+            new Checks().each("size", size, 2, 1, InputSize.MAX_EDGE).throwIfAny();
+        }
     }
 
     @Override
     public Optional<String> incompatibility(TargetKind targets) {
         return PillowImage.incompatibility(type(), targets);
+    }
+
+    @Override
+    public CenterCrop withDefaultSize(InputSize input) {
+        return size.isEmpty() ? new CenterCrop(input.classifierInput()) : this;
     }
 
     private Size size(Size image) {

@@ -1,7 +1,6 @@
 package dev.saccade.datasets.pillow;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.components.TargetKind;
@@ -19,7 +18,7 @@ import java.util.SplittableRandom;
  * Crops a random rectangle and resizes it (Szegedy et al. 2014), like timm's {@code
  * RandomResizedCropAndInterpolation} and torchvision's {@code RandomResizedCrop}.
  *
- * @param size height and width; if empty, the data's {@code crop_size}
+ * @param size height and width; if empty, the data's {@code image_size}, or [224, 224]
  * @param scale range of the area of the crop, relative to the image
  * @param ratio range of the width of the crop, relative to its height; log-uniform
  */
@@ -55,27 +54,18 @@ public record RandomResizedCrop(
 
     @Override
     public RandomResizedCrop withDefaultSize(InputSize input) {
-        RandomResizedCrop sized =
-                size.isEmpty()
-                        ? new RandomResizedCrop(
-                                input.cropSize().orElse(List.of()), scale, ratio, interpolation)
-                        : this;
-        sized.requireSize();
-        return sized;
+        return size.isEmpty()
+                ? new RandomResizedCrop(input.classifierInput(), scale, ratio, interpolation)
+                : this;
     }
 
-    private Size requireSize() {
-        if (size.isEmpty()) {
-            throw SaccadeException.user(
-                    "random_resized_crop: size is missing; set it or data.crop_size in pixels, such"
-                            + " as [224, 224]");
-        }
+    private Size target() {
         return new Size(size.get(0), size.get(1));
     }
 
     @Override
     public ImageScale scale(ImageScale image) {
-        return image.resized(requireSize());
+        return image.resized(target());
     }
 
     @Override
@@ -86,7 +76,7 @@ public record RandomResizedCrop(
 
     /** Returns a rectangle of the sample, resized. */
     public Sample crop(Sample sample, Crop crop, Interpolation filter) {
-        Size target = requireSize();
+        Size target = target();
         PillowImage part =
                 PillowImage.crop(sample.image(), crop.top, crop.left, crop.height, crop.width);
         return PillowImage.replace(

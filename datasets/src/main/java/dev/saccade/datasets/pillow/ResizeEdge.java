@@ -1,6 +1,9 @@
 package dev.saccade.datasets.pillow;
 
+import com.google.common.collect.Lists;
+
 import dev.saccade.core.Checks;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.components.TargetKind;
@@ -10,6 +13,7 @@ import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 
@@ -17,16 +21,25 @@ import java.util.SplittableRandom;
  * Resizes the shorter edge and keeps the aspect ratio, like torchvision's {@code Resize(scale)} and
  * mmpretrain's {@code ResizeEdge}; the longer edge is rounded down.
  *
- * @param scale length of the shorter edge in pixels
+ * @param scale length of the shorter edge in pixels; if missing, the data's {@code image_size}
+ *     divided by {@code crop_fraction} and rounded down
+ * @param cropFraction fraction of the shorter edge that {@code center_crop} keeps, as timm's {@code
+ *     crop_pct}
  */
 @Component("resize_edge")
-public record ResizeEdge(@Default("256") int scale, @Default("bicubic") Interpolation interpolation)
+public record ResizeEdge(
+        Optional<Integer> scale,
+        @Default("0.875") double cropFraction,
+        @Default("bicubic") Interpolation interpolation)
         implements Transform {
 
     private static final int MAX_SCALE = 4096;
 
     public ResizeEdge {
-        new Checks().inRange("scale", scale, 1, MAX_SCALE).throwIfAny();
+        new Checks()
+                .inRange("scale", scale, 1, MAX_SCALE)
+                .inRange("crop_fraction", cropFraction, 0.01, 1)
+                .throwIfAny();
         Checks.require(
                 interpolation != Interpolation.RANDOM,
                 "interpolation",
@@ -39,15 +52,32 @@ public record ResizeEdge(@Default("256") int scale, @Default("bicubic") Interpol
         return PillowImage.incompatibility(type(), targets);
     }
 
+    @Override
+    public ResizeEdge withDefaultSize(InputSize input) {
+        if (scale.isPresent()) {
+            return this;
+        }
+        List<Integer> crop = input.classifierInput();
+        if (!crop.get(0).equals(crop.get(1))) {
+            throw SaccadeException.user(
+                    "resize_edge: scale is missing; set it in pixels, because the image_size %s is"
+                            + " not square",
+                    Lists.reverse(crop));
+        }
+        int edge = (int) (crop.get(0) / cropFraction);
+        return new ResizeEdge(Optional.of(edge), cropFraction, interpolation);
+    }
+
     private Size target(Size image) {
         int shorter = Math.min(image.width(), image.height());
         return new Size(edge(image.height(), shorter), edge(image.width(), shorter));
     }
 
     private int edge(int edge, int shorter) {
+        int resized = scale.orElseThrow();
         return edge == shorter
-                ? scale
-                : (int) Math.min(InputSize.MAX_EDGE, (long) scale * edge / shorter);
+                ? resized
+                : (int) Math.min(InputSize.MAX_EDGE, (long) resized * edge / shorter);
     }
 
     @Override

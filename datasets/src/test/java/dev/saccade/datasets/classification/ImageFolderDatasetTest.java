@@ -108,13 +108,18 @@ class ImageFolderDatasetTest {
         image("train/.hidden/4.jpg");
         write("train/cat/notes.txt", "text".getBytes(StandardCharsets.UTF_8));
         image("train/5.jpg");
+        image("train/__MACOSX/6.jpg");
+        image("train/cat/@eaDir/7.jpg");
         assertEquals(List.of("cat/1.jpg"), files(open()));
         DatasetReport report = config().check(root, OPTIONS);
         assertEquals(0, report.errors());
         assertEquals(
                 List.of(
+                        root.resolve("train")
+                                + ": skips 1 image outside of the class folders: 5.jpg",
                         root.resolve("train/cat")
-                                + ": skips 1 file without a suffix of images: notes.txt"),
+                                + ": skips 1 file without the suffix of a supported image:"
+                                + " notes.txt"),
                 report.messages(Finding.Severity.WARNING));
         assertEquals(new ImageLabelStatistics(Map.of("cat", 1)), report.statistics());
     }

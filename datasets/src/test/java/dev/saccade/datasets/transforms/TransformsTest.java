@@ -18,6 +18,9 @@ import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.datasets.loader.Batch;
+import dev.saccade.datasets.pillow.CenterCrop;
+import dev.saccade.datasets.pillow.RandomResizedCrop;
+import dev.saccade.datasets.pillow.ResizeEdge;
 
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -69,6 +72,39 @@ class TransformsTest {
         SaccadeException refusal =
                 assertThrows(SaccadeException.class, () -> none.applyTo(List.of(crop)));
         assertTrue(refusal.getMessage().contains("data.crop_size"), refusal.getMessage());
+    }
+
+    @Test
+    void classifiersCropToTheImageSize() {
+        RandomResizedCrop crop = Configs.of(RandomResizedCrop.class);
+        ResizeEdge edge = Configs.of(ResizeEdge.class, "crop_fraction=0.9");
+        ResizeEdge own = Configs.of(ResizeEdge.class, "scale=60");
+        CenterCrop center = Configs.of(CenterCrop.class);
+        List<Transform> all = List.of(crop, edge, own, center);
+        InputSize square = new InputSize(Optional.of(List.of(96, 96)), Optional.empty());
+        assertEquals(
+                List.of(
+                        Configs.of(RandomResizedCrop.class, "size=[96, 96]"),
+                        Configs.of(ResizeEdge.class, "crop_fraction=0.9", "scale=106"),
+                        own,
+                        new CenterCrop(List.of(96, 96))),
+                square.uncropped().applyTo(all));
+        InputSize wide = new InputSize(Optional.of(List.of(96, 64)), Optional.empty());
+        assertEquals(
+                List.of(
+                        Configs.of(RandomResizedCrop.class, "size=[64, 96]"),
+                        own,
+                        new CenterCrop(List.of(64, 96))),
+                wide.applyTo(List.of(crop, own, center)));
+        String message =
+                assertThrows(SaccadeException.class, () -> wide.applyTo(all)).getMessage();
+        assertTrue(message.contains("image_size [96, 64] is not square"), message);
+        assertEquals(
+                List.of(
+                        Configs.of(ResizeEdge.class, "scale=256"),
+                        new CenterCrop(List.of(224, 224))),
+                new InputSize(Optional.empty(), Optional.empty())
+                        .applyTo(List.of(Configs.of(ResizeEdge.class), center)));
     }
 
     @Test

@@ -26,6 +26,7 @@ public final class PredictionSummary {
     private final int limit;
     private final Set<String> labels = new TreeSet<>();
     private final Map<String, Integer> best = new TreeMap<>();
+    private double bestScore;
     private long images;
     private long objects;
     private long full;
@@ -48,7 +49,9 @@ public final class PredictionSummary {
         }
         // Classes are sorted by score.
         if (entry.path("classes").has(0)) {
-            best.merge(entry.path("classes").get(0).get("label").asText(), 1, Integer::sum);
+            JsonNode first = entry.path("classes").get(0);
+            best.merge(first.get("label").asText(), 1, Integer::sum);
+            bestScore = first.get("score").asDouble();
         }
         int size = entry.path("objects").size();
         objects += size;
@@ -61,7 +64,7 @@ public final class PredictionSummary {
 
     /**
      * Returns text such as "3 objects", "3 classes" of a segmenter, or "cat 2, dog 1" of a
-     * classifier.
+     * classifier; for one image, "cat 0.98" with the probability.
      */
     public String text() {
         return model.match(
@@ -71,6 +74,9 @@ public final class PredictionSummary {
     }
 
     private String bestClasses() {
+        if (images == 1 && !best.isEmpty()) {
+            return Printable.format("%s %.2f", best.keySet().iterator().next(), bestScore);
+        }
         String most =
                 best.entrySet().stream()
                         .sorted(Collections.reverseOrder(Map.Entry.comparingByValue()))

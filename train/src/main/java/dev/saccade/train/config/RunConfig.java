@@ -13,7 +13,7 @@ import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.Resize;
+import dev.saccade.datasets.pillow.RandomResizedCrop;
 import dev.saccade.eval.CompositeEvaluator;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.models.ModelConfig;
@@ -29,7 +29,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
-import java.util.stream.Stream;
 
 /**
  * A run, as described by a YAML file.
@@ -86,14 +85,12 @@ public record RunConfig(
         Checks.require(Devices.isName(device), "device", device, "%s", Devices.EXPECTED);
         checkTransforms(data.trainTransforms(), model.head().targets());
         Checks.require(
-                model.head().targets() != TargetKind.CLASSES
-                        || data.size().imageSize().isEmpty()
-                        || Stream.of(data.trainTransforms(), data.valTransforms())
-                                .flatMap(List::stream)
-                                .anyMatch(Resize.class::isInstance),
-                "data.image_size",
-                data.size().imageSize().orElse(List.of()),
-                "none for a classifier; set crop_size, and the sizes in val_transforms");
+                data.size().cropSize().isEmpty()
+                        || data.trainTransforms().stream()
+                                .noneMatch(RandomResizedCrop.class::isInstance),
+                "data.crop_size",
+                data.size().cropSize().orElse(List.of()),
+                "none with random_resized_crop; set image_size");
         Checks.require(
                 data.batchAugments().isEmpty() || model.head().targets() == TargetKind.CLASSES,
                 "data.batch_augments",

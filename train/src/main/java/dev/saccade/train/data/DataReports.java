@@ -2,7 +2,9 @@ package dev.saccade.train.data;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
+import com.google.common.collect.Sets;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
@@ -24,9 +26,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** Statistics and errors of the data sets of a run, {@code train} and optionally {@code val}. */
 public record DataReports(Map<String, DatasetReport> byRole) {
+
+    private static final int MAX_SHOWN = 3;
 
     public DataReports {
         byRole = ImmutableMap.copyOf(byRole);
@@ -173,6 +178,19 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         if (trained.isEmpty() || labeled.isEmpty() || trained.equals(labeled)) {
             return Optional.empty();
         }
+        Set<String> missing = Sets.difference(Set.copyOf(trained), Set.copyOf(labeled));
+        Set<String> added = Sets.difference(Set.copyOf(labeled), Set.copyOf(trained));
+        if (!missing.isEmpty() || !added.isEmpty()) {
+            List<String> faults = new ArrayList<>();
+            if (!missing.isEmpty()) {
+                faults.add("lacks " + quoted(trained, missing) + " of data.train");
+            }
+            if (!added.isEmpty()) {
+                faults.add("has " + quoted(labeled, added) + ", which data.train lacks");
+            }
+            return Optional.of(
+                    String.join(" and ", faults) + "; use the same classes in the same order");
+        }
         int label = 0;
         while (name(trained, label).equals(name(labeled, label))) {
             label++;
@@ -182,6 +200,12 @@ public record DataReports(Map<String, DatasetReport> byRole) {
                         "class %d is %s, but in data.train it is %s; use the same classes"
                                 + " in the same order",
                         label + 1, name(labeled, label), name(trained, label)));
+    }
+
+    private static String quoted(List<String> classes, Set<String> selected) {
+        List<String> names =
+                classes.stream().filter(selected::contains).map(name -> '"' + name + '"').toList();
+        return (names.size() == 1 ? "the class " : "the classes ") + Count.first(names, MAX_SHOWN);
     }
 
     private static String name(List<String> classes, int label) {
