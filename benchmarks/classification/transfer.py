@@ -73,20 +73,19 @@ def pretrain(args, seed, work):
         file.write(CONFIG.format(data=f"{work}/cells", size=args.size, resize=round(args.size / 0.875), batch=32,
                                  warmup=WARMUP, epochs=args.pretrain_epochs, seed=seed))
     train(work, f"{work}/classifier.yaml", "classifier")
-    return last_metric(f"{work}/classifier", "top1")
+    return metric(f"{work}/classifier", "top1")[-1]
 
 
 def detect(args, seed, work, name, weights):
     train(work, DETECTOR, name, "--data", f"{work}/boxes", "--init-from", weights, "--epochs", str(args.epochs),
           "--set", f"seed={seed}", "--set", f"evaluation.every.epochs={args.epochs // 4}")
-    with open(f"{work}/{name}/metrics.jsonl", encoding="utf-8") as file:
-        entries = [json.loads(line) for line in file]
-    return [round(e["metrics"]["bbox_mAP"], 4) for e in entries if "bbox_mAP" in e.get("metrics", {})]
+    return metric(f"{work}/{name}", "AP")
 
 
-def last_metric(run, name):
+def metric(run, name):
+    """Returns the values of all evaluations."""
     with open(f"{run}/metrics.jsonl", encoding="utf-8") as file:
-        return [e["metrics"][name] for e in map(json.loads, file) if name in e.get("metrics", {})][-1]
+        return [round(e["metrics"][name], 4) for e in map(json.loads, file) if e["event"] == "evaluation"]
 
 
 def train(work, config, name, *options):

@@ -3,6 +3,7 @@ torchvision 0.22.1 and timm 1.0.20: python record_classification.py . PHOTO...
 
 Random values are recorded as draws. Pixels are BGR."""
 
+import io
 import itertools
 import json
 import pathlib
@@ -71,6 +72,28 @@ def resized_crop():
         results.append(functional.resized_crop(given[k % 2], *crop, size, TORCHVISION[mode]))
     source = "torchvision 0.22.1, resized_crop"
     pictures("resized_crop", "resized_crop", given, draws, results, source)
+
+
+def reduced_crop():
+    """Decodes JPEGs at 1/2, 1/4 or 1/8 with draft, and resizes a part."""
+    arrays, draws = {}, []
+    for k, (photo, width, height, subsampling) in enumerate([(0, 203, 151, 2), (1, 130, 178, 0)]):
+        file = io.BytesIO()
+        image(photo, width, height).save(file, "JPEG", quality=80, subsampling=subsampling)
+        arrays[f"jpeg{k}"] = np.frombuffer(file.getvalue(), np.uint8)
+        for reduction, crop in [(2, [11, 7, 61, 70]), (2, [0, 0, height, width]),
+                                (4, [31, 3, 117, 101]), (8, [1, 2, 146, 125])]:  # fmt: skip
+            size = [crop[2] // reduction - 1, crop[3] // reduction]
+            for mode in PILLOW:
+                picture = Image.open(file)
+                picture.draft("RGB", (width // reduction, height // reduction))
+                top, left, rows, columns = crop
+                box = [left, top, left + columns, top + rows]
+                box = [value / reduction for value in box]
+                arrays[f"out{len(draws)}"] = bgr(picture.resize(size[::-1], PILLOW[mode], box))
+                draws.append({"image": k, "full": [height, width], "reduction": reduction,
+                              "crop": crop, "size": size, "interpolation": mode})  # fmt: skip
+    write("reduced_crop", "reduced_crop", draws, arrays, "Pillow 13.0.0, draft and resize")
 
 
 def resize_center_crop():
@@ -234,6 +257,7 @@ def losses():
 
 resize()
 resized_crop()
+reduced_crop()
 resize_center_crop()
 operators()
 color_jitter()

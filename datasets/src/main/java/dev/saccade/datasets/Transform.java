@@ -3,6 +3,7 @@ package dev.saccade.datasets;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.components.TargetKind;
+import dev.saccade.core.structures.Size;
 
 import java.util.List;
 import java.util.Optional;
@@ -42,6 +43,21 @@ public interface Transform extends ComponentConfig {
     /** Returns whether this step must be at the end, like {@code normalize} and {@code pad}. */
     default boolean mustBeLast() {
         return false;
+    }
+
+    /** Returns whether this step must be the first of training, as it sets a {@link #reduction}. */
+    default boolean mustBeFirst() {
+        return false;
+    }
+
+    /**
+     * Returns the factor, 1, 2, 4 or 8, by which a JPEG is reduced when it is decoded for this
+     * step. Other formats are not reduced.
+     *
+     * @param random returns the same values as in {@link #apply}
+     */
+    default int reduction(Size image, SplittableRandom random) {
+        return 1;
     }
 
     /** Returns why this step does not support the targets; empty (the default) if it does. */

@@ -53,6 +53,7 @@ final class Kinds {
                     entry("random_affine", AugmentationKind.randomAffine()),
                     entry("random_erasing", AugmentationKind.randomErasing()),
                     entry("random_rotate90", AugmentationKind.randomRotate90()),
+                    entry("reduced_crop", new ReducedCropKind()),
                     entry("resize_center_crop", PillowKind.resizeCenterCrop()),
                     entry("resized_crop", PillowKind.resizedCrop()),
                     entry("rle", new RleKind()),

@@ -49,7 +49,8 @@ final class PillowKind implements Kind {
                                     draw.integers("size"),
                                     List.of(0.08, 1.0),
                                     List.of(0.75, 1.25),
-                                    Interpolation.BICUBIC)
+                                    Interpolation.BICUBIC,
+                                    false)
                             .crop(
                                     sample,
                                     new RandomResizedCrop.Crop(
@@ -103,7 +104,7 @@ final class PillowKind implements Kind {
                 });
     }
 
-    private static Interpolation interpolation(Settings draw) {
+    static Interpolation interpolation(Settings draw) {
         return Interpolation.valueOf(Ascii.toUpperCase(draw.text("interpolation")));
     }
 

@@ -10,6 +10,11 @@ public record Size(int height, int width) {
                 (width + divisor - 1) / divisor * divisor);
     }
 
+    /** Divides both sides, rounded up. */
+    public Size dividedBy(int divisor) {
+        return new Size((height + divisor - 1) / divisor, (width + divisor - 1) / divisor);
+    }
+
     /** Returns the smallest size that covers this size and another. */
     public Size union(Size other) {
         return new Size(Math.max(height, other.height), Math.max(width, other.width));

@@ -63,6 +63,44 @@ public final class ImageReader {
         return decode(file.toString(), header, bytes, Optional.empty());
     }
 
+    /**
+     * Like {@link #read(Path)}; throws if the upright size is not as declared. A JPEG without an
+     * orientation is decoded at a fraction of its size, rounded up, like with Pillow's {@code
+     * draft}.
+     *
+     * @param reduction 1, 2, 4 or 8
+     */
+    public static Mat read(Path file, Size declared, int reduction) {
+        String name = file.toString();
+        byte[] bytes = readBytes(file);
+        ImageHeader header = ImageHeader.read(name, bytes);
+        check(name, header);
+        if (!header.size().equals(declared)) {
+            throw SaccadeException.user(
+                    "%s: is %s (height x width, upright), but declared as %s",
+                    name, header.size(), declared);
+        }
+        boolean reduces =
+                header.kind() == ImageHeader.Kind.JPEG
+                        && header.orientation() == ImageHeader.UPRIGHT
+                        && header.warnings().isEmpty();
+        if (reduction == 1 || !reduces) {
+            return decode(name, header, bytes, Optional.empty());
+        }
+        int flag =
+                switch (reduction) {
+                    case 2 -> Imgcodecs.IMREAD_REDUCED_COLOR_2;
+                    case 4 -> Imgcodecs.IMREAD_REDUCED_COLOR_4;
+                    case 8 -> Imgcodecs.IMREAD_REDUCED_COLOR_8;
+                    default -> throw new IllegalArgumentException("reduction: got " + reduction);
+                };
+        return requireSize(
+                name,
+                header,
+                declared.dividedBy(reduction),
+                decodePixels(name, header, bytes, flag | Imgcodecs.IMREAD_IGNORE_ORIENTATION));
+    }
+
     /** Like {@link #read(Path)}, for a file in memory; also checks each block of a JPEG. */
     static Mat read(String file, byte[] bytes, long maxPixels, Consumer<String> warnings) {
         ImageHeader header = ImageHeader.read(file, bytes);
@@ -172,14 +210,7 @@ public final class ImageReader {
                                     : decodePixels(file, header, bytes);
                     default -> decodePixels(file, header, bytes);
                 };
-        Size size = new Size(image.rows(), image.cols());
-        if (!size.equals(header.storedSize())) {
-            image.release();
-            throw SaccadeException.user(
-                    "%s: %s is damaged: its header states %s pixels, but %s were decoded; copy or"
-                            + " download it again",
-                    file, header.kind(), header.storedSize(), size);
-        }
+        requireSize(file, header, header.storedSize(), image);
         if (header.bits() > Byte.SIZE && Core.norm(image, Core.NORM_INF) < NEARLY_BLACK) {
             warnings.ifPresent(
                     receiver ->
@@ -188,6 +219,18 @@ public final class ImageReader {
                                             + " them to the full 16 or 8 bits"));
         }
         return upright(image, header.orientation());
+    }
+
+    private static Mat requireSize(String file, ImageHeader header, Size expected, Mat image) {
+        Size size = new Size(image.rows(), image.cols());
+        if (!size.equals(expected)) {
+            image.release();
+            throw SaccadeException.user(
+                    "%s: %s is damaged: its header states %s pixels, but %s were decoded; copy or"
+                            + " download it again",
+                    file, header.kind(), expected, size);
+        }
+        return image;
     }
 
     private static Mat firstFrame(String file, ImageHeader header, byte[] bytes) {
@@ -205,6 +248,10 @@ public final class ImageReader {
     }
 
     private static Mat decodePixels(String file, ImageHeader header, byte[] bytes) {
+        return decodePixels(file, header, bytes, AS_STORED);
+    }
+
+    private static Mat decodePixels(String file, ImageHeader header, byte[] bytes, int flags) {
         OpenCv.load();
         MatOfByte encoded = new MatOfByte(bytes);
         Mat image;
@@ -213,7 +260,7 @@ public final class ImageReader {
                 TiffPixels.check(bytes);
                 TiffDirectory.makeUpright(bytes, encoded);
             }
-            image = Imgcodecs.imdecode(encoded, AS_STORED);
+            image = Imgcodecs.imdecode(encoded, flags);
         } catch (RuntimeException e) {
             throw damaged(file, header, e);
         } finally {

@@ -170,6 +170,7 @@ final class JpegSegments {
     private void walk() {
         int at = 2;
         while (at + 1 < jpeg.limit()) {
+            at = skipData(at);
             int code = Byte.toUnsignedInt(jpeg.get(at + 1));
             boolean marker =
                     Byte.toUnsignedInt(jpeg.get(at)) == MARKER && code != 0 && code != MARKER;
@@ -189,6 +190,20 @@ final class JpegSegments {
                 return;
             }
         }
+    }
+
+    /** Counts bytes of a scan that are neither zero nor part of a marker, except the last byte. */
+    private int skipData(int start) {
+        int at = start;
+        if (scans > 0) {
+            byte[] bytes = jpeg.array();
+            while (at + 2 < bytes.length && bytes[at] != 0 && bytes[at] != (byte) MARKER) {
+                at++;
+            }
+            scanBytes += at - start;
+            zeros = at > start ? 0 : zeros;
+        }
+        return at;
     }
 
     /** Returns whether a marker has no length: restart markers, TEM and the start of the image. */

@@ -6,6 +6,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.datasets.image.ImageSource;
 
@@ -31,15 +32,32 @@ final class ImageDecoder {
 
     /** Decodes an image of a data set; throws if its size is not as declared. */
     static Mat decode(ImageFile image) {
-        Mat pixels = ImageReader.read(image.file());
+        return decode(image, 1);
+    }
+
+    private static Mat decode(ImageFile image, int reduction) {
+        return ImageReader.read(image.file(), image.size(), reduction);
+    }
+
+    /**
+     * Reads an image with a class.
+     *
+     * @param reduction factor by which an upright JPEG is reduced, see {@link Transform#reduction}
+     */
+    static Sample read(ImageFile image, int label, int reduction) {
+        Mat pixels = decode(image, reduction);
+        Size full = image.size();
         Size size = size(pixels);
-        if (!size.equals(image.size())) {
-            pixels.release();
-            throw SaccadeException.user(
-                    "%s: is %s (height x width, upright), but declared as %s",
-                    image.file(), size, image.size());
-        }
-        return pixels;
+        ImageInfo info = info(image);
+        return Sample.of(
+                pixels,
+                size.equals(full)
+                        ? info
+                        : info.resized(
+                                size,
+                                (float) size.width() / full.width(),
+                                (float) size.height() / full.height()),
+                label);
     }
 
     private static Size size(Mat image) {

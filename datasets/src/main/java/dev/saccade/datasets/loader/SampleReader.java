@@ -65,16 +65,25 @@ public final class SampleReader {
     public Sample trainingSample(int index, long seed, int epoch) {
         ImageFile image = dataset.image(index);
         int repetition = dataset.repetition(index);
-        SplittableRandom random =
-                repetition == 0
-                        ? SeededRandom.of(seed, epoch, image.id())
-                        : SeededRandom.of(seed, epoch, image.id(), repetition);
+        Supplier<SplittableRandom> random =
+                () ->
+                        repetition == 0
+                                ? SeededRandom.of(seed, epoch, image.id())
+                                : SeededRandom.of(seed, epoch, image.id(), repetition);
         List<Transform> steps = transforms.apply(epoch);
-        return ImageDecoder.describingFailure(image, () -> transformed(index, steps, random));
+        return ImageDecoder.describingFailure(
+                image,
+                () -> {
+                    int reduction =
+                            steps.isEmpty()
+                                    ? 1
+                                    : steps.get(0).reduction(image.size(), random.get());
+                    return transformed(read(index, reduction), steps, random.get());
+                });
     }
 
-    private Sample transformed(int index, List<Transform> steps, SplittableRandom random) {
-        Sample sample = Transform.applyAll(steps, read(index), this::sampleAny, random);
+    private Sample transformed(Sample read, List<Transform> steps, SplittableRandom random) {
+        Sample sample = Transform.applyAll(steps, read, this::sampleAny, random);
         if (!sample.rejected()) {
             return sample;
         }
@@ -91,18 +100,18 @@ public final class SampleReader {
                     ObjectStatistics.emptyReason(dataset.size(), dataset.classes()));
         }
         int index = positions.get(random.nextInt(positions.length()));
-        return ImageDecoder.describingFailure(dataset.image(index), () -> read(index));
+        return ImageDecoder.describingFailure(dataset.image(index), () -> read(index, 1));
     }
 
-    private Sample read(int index) {
+    /** Reads an image and its targets; only images with a class are reduced. */
+    private Sample read(int index, int reduction) {
         ImageFile image = dataset.image(index);
         Instances objects =
                 targets.hasObjects()
                         ? objects(image, dataset.annotations(index))
                         : Instances.empty();
         if (targets == TargetKind.CLASSES) {
-            int label = label(image, dataset.label(index));
-            return Sample.of(ImageDecoder.decode(image), ImageDecoder.info(image), label);
+            return ImageDecoder.read(image, label(image, dataset.label(index)), reduction);
         }
         if (!targets.hasLabelMaps()) {
             return Sample.of(ImageDecoder.decode(image), ImageDecoder.info(image), objects);

@@ -20,6 +20,7 @@ final class PillowAffine {
             PillowImage image, double[] matrix, Interpolation interpolation, List<Integer> fill) {
         int height = image.height();
         int width = image.width();
+        boolean bilinear = interpolation == Interpolation.BILINEAR;
         PillowImage result = new PillowImage(height, width);
         byte[] out = result.pixels();
         int at = 0;
@@ -31,7 +32,7 @@ final class PillowAffine {
                     for (int channel = 0; channel < CHANNELS; channel++) {
                         out[at + channel] = fill.get(CHANNELS - 1 - channel).byteValue();
                     }
-                } else if (interpolation == Interpolation.BILINEAR) {
+                } else if (bilinear) {
                     bilinear(image, xin - 0.5, yin - 0.5, out, at);
                 } else {
                     bicubic(image, xin - 0.5, yin - 0.5, out, at);
@@ -46,63 +47,77 @@ final class PillowAffine {
         int y = (int) Math.floor(yin);
         double dx = xin - x;
         double dy = yin - y;
-        int left = clamp(x, image.width());
-        int right = clamp(x + 1, image.width());
-        int top = clamp(y, image.height());
-        boolean hasBelow = y + 1 >= 0 && y + 1 < image.height();
+        byte[] in = image.pixels();
+        int left = column(x, image);
+        int right = column(x + 1, image);
+        int top = row(y, image);
+        int bottom = row(y + 1, image);
         for (int channel = 0; channel < CHANNELS; channel++) {
-            double above = mix(image.get(top, left, channel), image.get(top, right, channel), dx);
-            double below =
-                    hasBelow
-                            ? mix(
-                                    image.get(y + 1, left, channel),
-                                    image.get(y + 1, right, channel),
-                                    dx)
-                            : above;
-            out[at + channel] = (byte) (int) mix(above, below, dy);
+            double above = mix(in, top + left + channel, top + right + channel, dx);
+            double below = mix(in, bottom + left + channel, bottom + right + channel, dx);
+            out[at + channel] = (byte) (int) (above + (below - above) * dy);
         }
     }
 
-    private static double mix(double a, double b, double fraction) {
-        return a + (b - a) * fraction;
+    private static double mix(byte[] in, int a, int b, double fraction) {
+        int first = in[a] & 0xFF;
+        return first + ((in[b] & 0xFF) - first) * fraction;
     }
 
+    /** Interpolates only along axes with a fraction; the other results are equal. */
     private static void bicubic(PillowImage image, double xin, double yin, byte[] out, int at) {
         int x = (int) Math.floor(xin);
         int y = (int) Math.floor(yin);
         double dx = xin - x;
         double dy = yin - y;
-        for (int channel = 0; channel < CHANNELS; channel++) {
-            double[] rows = new double[4];
-            rows[0] = cubicRow(image, clamp(y - 1, image.height()), x - 1, channel, dx);
-            for (int i = 1; i < 4; i++) {
-                int row = y - 1 + i;
-                rows[i] =
-                        row >= 0 && row < image.height()
-                                ? cubicRow(image, row, x - 1, channel, dx)
-                                : rows[i - 1];
+        byte[] in = image.pixels();
+        int middle = row(y, image);
+        if (dy == 0) {
+            for (int channel = 0; channel < CHANNELS; channel++) {
+                out[at + channel] = limited(cubicRow(in, middle + channel, x, image, dx));
             }
-            double value = cubic(rows[0], rows[1], rows[2], rows[3], dy);
-            out[at + channel] = (byte) (value <= 0 ? 0 : value >= 255 ? 255 : (int) value);
+            return;
+        }
+        int above = row(y - 1, image);
+        int below = row(y + 1, image);
+        int last = row(y + 2, image);
+        for (int channel = 0; channel < CHANNELS; channel++) {
+            double v1 = cubicRow(in, above + channel, x, image, dx);
+            double v2 = cubicRow(in, middle + channel, x, image, dx);
+            double v3 = cubicRow(in, below + channel, x, image, dx);
+            double v4 = cubicRow(in, last + channel, x, image, dx);
+            double p2 = -v1 + v3;
+            double p3 = 2 * (v1 - v2) + v3 - v4;
+            double p4 = -v1 + v2 - v3 + v4;
+            out[at + channel] = limited(v2 + dy * (p2 + dy * (p3 + dy * p4)));
         }
     }
 
-    private static double cubicRow(PillowImage image, int y, int x, int channel, double fraction) {
-        int last = image.width();
-        return cubic(
-                image.get(y, clamp(x, last), channel),
-                image.get(y, clamp(x + 1, last), channel),
-                image.get(y, clamp(x + 2, last), channel),
-                image.get(y, clamp(x + 3, last), channel),
-                fraction);
+    private static double cubicRow(byte[] in, int row, int x, PillowImage image, double d) {
+        int v2 = in[row + column(x, image)] & 0xFF;
+        if (d == 0) {
+            return v2;
+        }
+        int v1 = in[row + column(x - 1, image)] & 0xFF;
+        int v3 = in[row + column(x + 1, image)] & 0xFF;
+        int v4 = in[row + column(x + 2, image)] & 0xFF;
+        // Differences of pixels are exact as integers.
+        int p2 = v3 - v1;
+        int p3 = 2 * (v1 - v2) + v3 - v4;
+        int p4 = v2 - v1 - v3 + v4;
+        return v2 + d * (p2 + d * (p3 + d * p4));
     }
 
-    private static double cubic(double v1, double v2, double v3, double v4, double d) {
-        double p1 = v2;
-        double p2 = -v1 + v3;
-        double p3 = 2 * (v1 - v2) + v3 - v4;
-        double p4 = -v1 + v2 - v3 + v4;
-        return p1 + d * (p2 + d * (p3 + d * p4));
+    private static byte limited(double value) {
+        return (byte) (value <= 0 ? 0 : value >= 255 ? 255 : (int) value);
+    }
+
+    private static int column(int x, PillowImage image) {
+        return clamp(x, image.width()) * CHANNELS;
+    }
+
+    private static int row(int y, PillowImage image) {
+        return clamp(y, image.height()) * image.width() * CHANNELS;
     }
 
     private static int clamp(int value, int size) {

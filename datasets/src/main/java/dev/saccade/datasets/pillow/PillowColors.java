@@ -1,6 +1,5 @@
 package dev.saccade.datasets.pillow;
 
-import java.util.Arrays;
 import java.util.function.IntUnaryOperator;
 
 /** Color operators of 8-bit images like Pillow's {@code ImageOps} and {@code ImageEnhance}. */
@@ -11,15 +10,29 @@ final class PillowColors {
 
     private PillowColors() {}
 
-    static PillowImage autoContrast(PillowImage image) {
-        int[][] tables = new int[CHANNELS][];
-        for (int channel = 0; channel < CHANNELS; channel++) {
-            tables[channel] = autoContrastTable(histogram(image, channel));
-        }
-        return image.map(tables);
+    private interface Table {
+        /** Returns the new value of each level, given the number of pixels of each level. */
+        byte[] of(int[] counts);
     }
 
-    private static int[] autoContrastTable(int[] counts) {
+    private static PillowImage mapByHistogram(PillowImage image, Table table) {
+        int[] blue = new int[LEVELS];
+        int[] green = new int[LEVELS];
+        int[] red = new int[LEVELS];
+        byte[] pixels = image.pixels();
+        for (int i = 0; i < pixels.length; i += CHANNELS) {
+            blue[pixels[i] & 0xFF]++;
+            green[pixels[i + 1] & 0xFF]++;
+            red[pixels[i + 2] & 0xFF]++;
+        }
+        return image.map(table.of(blue), table.of(green), table.of(red));
+    }
+
+    static PillowImage autoContrast(PillowImage image) {
+        return mapByHistogram(image, PillowColors::autoContrastTable);
+    }
+
+    private static byte[] autoContrastTable(int[] counts) {
         int low = 0;
         while (low < LEVELS - 1 && counts[low] == 0) {
             low++;
@@ -28,27 +41,19 @@ final class PillowColors {
         while (high > 0 && counts[high] == 0) {
             high--;
         }
-        int[] table = new int[LEVELS];
+        boolean flat = high <= low;
         double scale = 255.0 / (high - low);
         double offset = -low * scale;
-        for (int level = 0; level < LEVELS; level++) {
-            table[level] =
-                    high <= low
-                            ? level
-                            : Math.max(0, Math.min(255, (int) (level * scale + offset)));
-        }
-        return table;
+        return table(
+                level ->
+                        flat ? level : Math.max(0, Math.min(255, (int) (level * scale + offset))));
     }
 
     static PillowImage equalize(PillowImage image) {
-        int[][] tables = new int[CHANNELS][];
-        for (int channel = 0; channel < CHANNELS; channel++) {
-            tables[channel] = equalizeTable(histogram(image, channel));
-        }
-        return image.map(tables);
+        return mapByHistogram(image, PillowColors::equalizeTable);
     }
 
-    private static int[] equalizeTable(int[] counts) {
+    private static byte[] equalizeTable(int[] counts) {
         int sum = 0;
         int last = 0;
         int used = 0;
@@ -58,22 +63,13 @@ final class PillowColors {
             used += count > 0 ? 1 : 0;
         }
         int step = used <= 1 ? 0 : (sum - last) / 255;
-        int[] table = new int[LEVELS];
+        byte[] table = new byte[LEVELS];
         int n = step / 2;
         for (int level = 0; level < LEVELS; level++) {
-            table[level] = step == 0 ? level : Math.min(255, n / step);
+            table[level] = (byte) (step == 0 ? level : Math.min(255, n / step));
             n += counts[level];
         }
         return table;
-    }
-
-    private static int[] histogram(PillowImage image, int channel) {
-        int[] counts = new int[LEVELS];
-        byte[] pixels = image.pixels();
-        for (int i = channel; i < pixels.length; i += CHANNELS) {
-            counts[pixels[i] & 0xFF]++;
-        }
-        return counts;
     }
 
     static PillowImage invert(PillowImage image) {
@@ -97,77 +93,93 @@ final class PillowColors {
     }
 
     private static PillowImage map(PillowImage image, IntUnaryOperator value) {
-        int[] table = new int[LEVELS];
-        Arrays.setAll(table, value);
-        return image.map(new int[][] {table, table, table});
+        byte[] table = table(value);
+        return image.map(table, table, table);
+    }
+
+    private static byte[] table(IntUnaryOperator value) {
+        byte[] table = new byte[LEVELS];
+        for (int level = 0; level < LEVELS; level++) {
+            table[level] = (byte) value.applyAsInt(level);
+        }
+        return table;
     }
 
     static PillowImage brightness(PillowImage image, double factor) {
-        return blend(new PillowImage(image.height(), image.width()), image, factor);
+        return blendWith(0, image, factor);
     }
 
     static PillowImage contrast(PillowImage image, double factor) {
         long sum = 0;
-        int[] gray = image.gray();
-        for (int value : gray) {
-            sum += value;
+        byte[] gray = image.gray();
+        for (byte value : gray) {
+            sum += value & 0xFF;
         }
-        int mean = (int) ((double) sum / gray.length + 0.5);
-        PillowImage flat = new PillowImage(image.height(), image.width());
-        Arrays.fill(flat.pixels(), (byte) mean);
-        return blend(flat, image, factor);
+        return blendWith((int) ((double) sum / gray.length + 0.5), image, factor);
+    }
+
+    private static PillowImage blendWith(int gray, PillowImage image, double factor) {
+        return map(image, level -> blend(gray, level, (float) factor));
     }
 
     /** Changes the saturation. */
     static PillowImage color(PillowImage image, double factor) {
-        int[] gray = image.gray();
-        PillowImage flat = new PillowImage(image.height(), image.width());
-        for (int i = 0; i < flat.pixels().length; i++) {
-            flat.pixels()[i] = (byte) gray[i / CHANNELS];
-        }
-        return blend(flat, image, factor);
-    }
-
-    static PillowImage sharpness(PillowImage image, double factor) {
-        return blend(smooth(image), image, factor);
-    }
-
-    /** Pillow's filter SMOOTH; border pixels do not change. */
-    private static PillowImage smooth(PillowImage image) {
-        int stride = image.width() * CHANNELS;
+        byte[] gray = image.gray();
         byte[] in = image.pixels();
-        byte[] out = in.clone();
-        float side = 1f / 13;
-        float center = 5f / 13;
-        for (int y = 1; y < image.height() - 1; y++) {
-            for (int x = CHANNELS; x < stride - CHANNELS; x++) {
-                int at = y * stride + x;
-                float sum = 0.5f;
-                for (int dy = 1; dy >= -1; dy--) {
-                    int row = at + dy * stride;
-                    float middle = dy == 0 ? center : side;
-                    float line = (in[row - CHANNELS] & 0xFF) * side;
-                    line += (in[row] & 0xFF) * middle;
-                    line += (in[row + CHANNELS] & 0xFF) * side;
-                    sum += line;
-                }
-                out[at] = (byte) Math.max(0, Math.min(255, (int) sum));
+        byte[] out = new byte[in.length];
+        for (int i = 0; i < gray.length; i++) {
+            int from = gray[i] & 0xFF;
+            for (int at = CHANNELS * i; at < CHANNELS * i + CHANNELS; at++) {
+                out[at] = (byte) blend(from, in[at] & 0xFF, (float) factor);
             }
         }
         return new PillowImage(image.height(), image.width(), out);
     }
 
-    /** Returns {@code a + factor * (b - a)}, rounded down and limited to 0 to 255. */
-    static PillowImage blend(PillowImage a, PillowImage b, double factor) {
-        float alpha = (float) factor;
-        byte[] first = a.pixels();
-        byte[] second = b.pixels();
-        byte[] out = new byte[first.length];
+    static PillowImage sharpness(PillowImage image, double factor) {
+        byte[] in = image.pixels();
+        byte[] out = smooth(image);
         for (int i = 0; i < out.length; i++) {
-            int from = first[i] & 0xFF;
-            float value = from + alpha * ((second[i] & 0xFF) - from);
-            out[i] = (byte) (value <= 0 ? 0 : value >= 255 ? 255 : (int) value);
+            out[i] = (byte) blend(out[i] & 0xFF, in[i] & 0xFF, (float) factor);
         }
-        return new PillowImage(a.height(), a.width(), out);
+        return new PillowImage(image.height(), image.width(), out);
+    }
+
+    /** Pillow's filter SMOOTH; border pixels do not change. */
+    private static byte[] smooth(PillowImage image) {
+        int stride = image.width() * CHANNELS;
+        byte[] in = image.pixels();
+        byte[] out = in.clone();
+        float[][] outer = new float[3][stride];
+        float[] inner = new float[stride];
+        for (int y = 0; y < image.height(); y++) {
+            // Sums of three pixels with the weights of the row above or below.
+            weighted(in, y * stride, 1f / 13, 1f / 13, outer[y % 3]);
+            if (y > 1) {
+                int row = (y - 1) * stride;
+                weighted(in, row, 1f / 13, 5f / 13, inner);
+                for (int x = CHANNELS; x < stride - CHANNELS; x++) {
+                    float sum = 0.5f + outer[y % 3][x] + inner[x] + outer[(y - 2) % 3][x];
+                    out[row + x] = (byte) Math.max(0, Math.min(255, (int) sum));
+                }
+            }
+        }
+        return out;
+    }
+
+    private static void weighted(byte[] in, int row, float side, float center, float[] sums) {
+        for (int x = CHANNELS; x < sums.length - CHANNELS; x++) {
+            int at = row + x;
+            sums[x] =
+                    (in[at - CHANNELS] & 0xFF) * side
+                            + (in[at] & 0xFF) * center
+                            + (in[at + CHANNELS] & 0xFF) * side;
+        }
+    }
+
+    /** Returns {@code a + factor * (b - a)}, rounded down and limited to 0 to 255. */
+    private static int blend(int a, int b, float factor) {
+        float value = a + factor * (b - a);
+        return value <= 0 ? 0 : value >= 255 ? 255 : (int) value;
     }
 }

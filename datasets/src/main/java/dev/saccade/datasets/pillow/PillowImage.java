@@ -7,6 +7,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
 
+import org.opencv.core.Core;
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 
@@ -81,8 +82,17 @@ final class PillowImage {
         return image;
     }
 
-    int get(int y, int x, int channel) {
-        return pixels[(y * width + x) * CHANNELS + channel] & 0xFF;
+    /** Returns a new image with rows and columns swapped. */
+    PillowImage transpose() {
+        Mat image = toMat();
+        Mat transposed = new Mat();
+        try {
+            Core.transpose(image, transposed);
+            return of(transposed);
+        } finally {
+            image.release();
+            transposed.release();
+        }
     }
 
     /** Returns a sample with another image; its scale is the new size over the old size. */
@@ -109,23 +119,25 @@ final class PillowImage {
                                 + " maps");
     }
 
-    /** Returns a new array with the value of each table entry, by pixel value. */
-    PillowImage map(int[][] tables) {
+    /** Returns a new image with the value of each table entry, by pixel value. */
+    PillowImage map(byte[] blue, byte[] green, byte[] red) {
         byte[] mapped = new byte[pixels.length];
-        for (int i = 0; i < mapped.length; i++) {
-            mapped[i] = (byte) tables[i % CHANNELS][pixels[i] & 0xFF];
+        for (int i = 0; i < mapped.length; i += CHANNELS) {
+            mapped[i] = blue[pixels[i] & 0xFF];
+            mapped[i + 1] = green[pixels[i + 1] & 0xFF];
+            mapped[i + 2] = red[pixels[i + 2] & 0xFF];
         }
         return new PillowImage(height, width, mapped);
     }
 
     /** Returns the gray values of Pillow's conversion to mode L, {@code [H, W]}. */
-    int[] gray() {
-        int[] gray = new int[height * width];
+    byte[] gray() {
+        byte[] gray = new byte[height * width];
         for (int i = 0; i < gray.length; i++) {
             int blue = pixels[CHANNELS * i] & 0xFF;
             int green = pixels[CHANNELS * i + 1] & 0xFF;
             int red = pixels[CHANNELS * i + 2] & 0xFF;
-            gray[i] = (red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16;
+            gray[i] = (byte) ((red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16);
         }
         return gray;
     }

@@ -1,5 +1,7 @@
 package dev.saccade.datasets.pillow;
 
+import org.opencv.core.Mat;
+
 import java.util.Arrays;
 
 /**
@@ -29,14 +31,15 @@ final class PillowResize {
             this.weights = weights;
         }
 
-        static Filter of(int in, int out, Interpolation interpolation) {
-            double scale = (double) in / out;
+        /** Creates a filter of {@code in} positions whose range from start to end is resized. */
+        static Filter of(int in, float start, float end, int out, Interpolation interpolation) {
+            double scale = (double) (end - start) / out;
             double filterScale = Math.max(1, scale);
             double support = interpolation.support() * filterScale;
             int[] first = new int[out];
             int[][] weights = new int[out][];
             for (int position = 0; position < out; position++) {
-                double center = (position + 0.5) * scale;
+                double center = start + (position + 0.5) * scale;
                 int least = Math.max(0, (int) (center - support + 0.5));
                 int most = Math.min(in, (int) (center + support + 0.5));
                 double[] values = new double[most - least];
@@ -50,6 +53,24 @@ final class PillowResize {
                 weights[position] = fixedPoint(values, sum);
             }
             return new Filter(first, weights);
+        }
+
+        int start() {
+            return first[0];
+        }
+
+        int end() {
+            return first[first.length - 1] + weights[weights.length - 1].length;
+        }
+
+        /** Returns this filter for an input without the positions before {@link #start}. */
+        Filter fromStart() {
+            return new Filter(
+                    Arrays.stream(first).map(position -> position - start()).toArray(), weights);
+        }
+
+        int taps() {
+            return Arrays.stream(weights).mapToInt(values -> values.length).max().orElse(0);
         }
 
         private static int[] fixedPoint(double[] values, double sum) {
@@ -67,74 +88,102 @@ final class PillowResize {
 
     static PillowImage resize(
             PillowImage image, int height, int width, Interpolation interpolation) {
-        int shrinkX = image.width() - width;
-        int shrinkY = image.height() - height;
-        return shrinkY > 0 && shrinkY > 2 * shrinkX
+        return startsVertically(image.height(), image.width(), height, width)
                 ? toWidth(toHeight(image, height, interpolation), width, interpolation)
                 : toHeight(toWidth(image, width, interpolation), height, interpolation);
+    }
+
+    private static boolean startsVertically(int oldHeight, int oldWidth, int height, int width) {
+        int shrinkX = oldWidth - width;
+        int shrinkY = oldHeight - height;
+        return shrinkY > 0 && shrinkY > 2 * shrinkX;
     }
 
     private static PillowImage toWidth(PillowImage image, int width, Interpolation interpolation) {
         return width == image.width()
                 ? image
-                : horizontal(image, Filter.of(image.width(), width, interpolation));
+                : horizontal(
+                        image, Filter.of(image.width(), 0, image.width(), width, interpolation));
     }
 
     private static PillowImage toHeight(
             PillowImage image, int height, Interpolation interpolation) {
         return height == image.height()
                 ? image
-                : vertical(image, Filter.of(image.height(), height, interpolation));
+                : vertical(
+                        image, Filter.of(image.height(), 0, image.height(), height, interpolation));
+    }
+
+    /**
+     * Resizes a part of an image, like Pillow's {@code resize} with {@code box}; pixels outside of
+     * the part affect its border.
+     *
+     * @param box left, top, right and bottom
+     */
+    static PillowImage resize(
+            Mat image, float[] box, int height, int width, Interpolation interpolation) {
+        Filter across = Filter.of(image.cols(), box[0], box[2], width, interpolation);
+        Filter down = Filter.of(image.rows(), box[1], box[3], height, interpolation);
+        PillowImage part =
+                PillowImage.crop(
+                        image,
+                        down.start(),
+                        across.start(),
+                        down.end() - down.start(),
+                        across.end() - across.start());
+        return startsVertically(image.rows(), image.cols(), height, width)
+                ? horizontal(vertical(part, down.fromStart()), across.fromStart())
+                : vertical(horizontal(part, across.fromStart()), down.fromStart());
     }
 
     private static PillowImage horizontal(PillowImage image, Filter filter) {
-        PillowImage result = new PillowImage(image.height(), filter.first.length);
-        byte[] in = image.pixels();
-        byte[] out = result.pixels();
-        int at = 0;
-        for (int y = 0; y < image.height(); y++) {
-            int row = y * image.width() * CHANNELS;
-            for (int x = 0; x < filter.first.length; x++) {
-                int[] weights = filter.weights[x];
-                int start = row + filter.first[x] * CHANNELS;
-                int blue = HALF;
-                int green = HALF;
-                int red = HALF;
-                for (int weight : weights) {
-                    blue += (in[start] & 0xFF) * weight;
-                    green += (in[start + 1] & 0xFF) * weight;
-                    red += (in[start + 2] & 0xFF) * weight;
-                    start += CHANNELS;
-                }
-                out[at] = clip(blue);
-                out[at + 1] = clip(green);
-                out[at + 2] = clip(red);
-                at += CHANNELS;
-            }
-        }
-        return result;
+        // Sums over whole rows are vectorized, so columns become rows.
+        return vertical(image.transpose(), filter).transpose();
     }
 
     private static PillowImage vertical(PillowImage image, Filter filter) {
         int stride = image.width() * CHANNELS;
         PillowImage result = new PillowImage(filter.first.length, image.width());
-        byte[] in = image.pixels();
-        byte[] out = result.pixels();
+        int[][] recent = new int[filter.taps()][stride];
         int[] sums = new int[stride];
+        int unpacked = 0;
         for (int y = 0; y < filter.first.length; y++) {
+            int[] weights = filter.weights[y];
+            int first = filter.first[y];
+            for (; unpacked < first + weights.length; unpacked++) {
+                unpack(image.pixels(), unpacked * stride, recent[unpacked % recent.length]);
+            }
             Arrays.fill(sums, HALF);
-            for (int i = 0; i < filter.weights[y].length; i++) {
-                int weight = filter.weights[y][i];
-                int start = (filter.first[y] + i) * stride;
-                for (int x = 0; x < stride; x++) {
-                    sums[x] += (in[start + x] & 0xFF) * weight;
-                }
+            for (int i = 0; i < weights.length; i += 2) {
+                int next = Math.min(i + 1, weights.length - 1);
+                add(
+                        sums,
+                        recent[(first + i) % recent.length],
+                        weights[i],
+                        recent[(first + next) % recent.length],
+                        next > i ? weights[next] : 0);
             }
-            for (int x = 0; x < stride; x++) {
-                out[y * stride + x] = clip(sums[x]);
-            }
+            pack(sums, result.pixels(), y * stride);
         }
         return result;
+    }
+
+    private static void unpack(byte[] pixels, int start, int[] row) {
+        for (int x = 0; x < row.length; x++) {
+            row[x] = pixels[start + x] & 0xFF;
+        }
+    }
+
+    private static void add(int[] sums, int[] a, int weightA, int[] b, int weightB) {
+        for (int x = 0; x < sums.length; x++) {
+            sums[x] += a[x] * weightA + b[x] * weightB;
+        }
+    }
+
+    private static void pack(int[] sums, byte[] pixels, int start) {
+        for (int x = 0; x < sums.length; x++) {
+            pixels[start + x] = clip(sums[x]);
+        }
     }
 
     private static byte clip(int sum) {

@@ -4,11 +4,14 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.components.TargetKind;
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
+
+import org.opencv.core.Mat;
 
 import java.util.List;
 import java.util.Optional;
@@ -21,16 +24,21 @@ import java.util.SplittableRandom;
  * @param size height and width; if empty, the data's {@code image_size}, or [224, 224]
  * @param scale range of the area of the crop, relative to the image
  * @param ratio range of the width of the crop, relative to its height; log-uniform
+ * @param reducedDecoding whether JPEGs are decoded at 1/2, 1/4 or 1/8 of their size if the crop is
+ *     still at least as large as {@code size}, like Pillow's {@code draft}; faster, but pixels
+ *     differ. Requires that this is the first transform.
  */
 @Component("random_resized_crop")
 public record RandomResizedCrop(
         @Default("[]") List<Integer> size,
         @Default("[0.08, 1]") List<Double> scale,
         @Default("[0.75, 1.3333333333333333]") List<Double> ratio,
-        @Default("bicubic") Interpolation interpolation)
+        @Default("bicubic") Interpolation interpolation,
+        @Default("false") boolean reducedDecoding)
         implements Transform {
 
     private static final int ATTEMPTS = 10;
+    private static final int MAX_REDUCTION = 8;
 
     public RandomResizedCrop {
         size = List.copyOf(size);
@@ -55,7 +63,8 @@ public record RandomResizedCrop(
     @Override
     public RandomResizedCrop withDefaultSize(InputSize input) {
         return size.isEmpty()
-                ? new RandomResizedCrop(input.classifierInput(), scale, ratio, interpolation)
+                ? new RandomResizedCrop(
+                        input.classifierInput(), scale, ratio, interpolation, reducedDecoding)
                 : this;
     }
 
@@ -69,18 +78,57 @@ public record RandomResizedCrop(
     }
 
     @Override
+    public boolean mustBeFirst() {
+        return reducedDecoding;
+    }
+
+    @Override
+    public int reduction(Size image, SplittableRandom random) {
+        return reducedDecoding ? reduction(sample(image, random)) : 1;
+    }
+
+    private int reduction(Crop crop) {
+        Size target = target();
+        int most = Math.min(crop.width / target.width(), crop.height / target.height());
+        return Integer.highestOneBit(Math.max(1, Math.min(most, MAX_REDUCTION)));
+    }
+
+    @Override
     public Sample apply(Sample sample, SplittableRandom random) {
-        Crop crop = sample(sample.info().size(), random);
+        ImageInfo info = sample.info();
+        Crop crop = sample(reducedDecoding ? info.original() : info.size(), random);
         return crop(sample, crop, interpolation.choose(random));
     }
 
     /** Returns a rectangle of the sample, resized. */
     public Sample crop(Sample sample, Crop crop, Interpolation filter) {
         Size target = target();
-        PillowImage part =
-                PillowImage.crop(sample.image(), crop.top, crop.left, crop.height, crop.width);
-        return PillowImage.replace(
-                sample, PillowResize.resize(part, target.height(), target.width(), filter));
+        boolean reduced = reducedDecoding && !sample.info().size().equals(sample.info().original());
+        PillowImage resized =
+                reduced
+                        ? cropReduced(sample.image(), crop, target, filter)
+                        : PillowResize.resize(
+                                PillowImage.crop(
+                                        sample.image(),
+                                        crop.top,
+                                        crop.left,
+                                        crop.height,
+                                        crop.width),
+                                target.height(),
+                                target.width(),
+                                filter);
+        return PillowImage.replace(sample, resized);
+    }
+
+    private PillowImage cropReduced(Mat image, Crop crop, Size target, Interpolation filter) {
+        float factor = reduction(crop);
+        float[] box = {
+            crop.left / factor,
+            crop.top / factor,
+            (crop.left + crop.width) / factor,
+            (crop.top + crop.height) / factor
+        };
+        return PillowResize.resize(image, box, target.height(), target.width(), filter);
     }
 
     private Crop sample(Size image, SplittableRandom random) {

@@ -30,6 +30,11 @@ public record RandomChoice(@Default("[[]]") List<List<Transform>> branches) impl
             checks.size("branches[" + i + "]", branches.get(i), 0, 100);
         }
         checks.throwIfAny();
+        Checks.require(
+                branches.stream().flatMap(List::stream).noneMatch(Transform::mustBeFirst),
+                "branches",
+                "random_resized_crop with reduced_decoding",
+                "reduced_decoding only in the first of train_transforms");
     }
 
     @Override

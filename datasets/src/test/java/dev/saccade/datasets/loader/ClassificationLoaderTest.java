@@ -17,6 +17,7 @@ import dev.saccade.core.structures.ClassTarget;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.classification.ImageFolderDataset;
 import dev.saccade.datasets.classification.MixupCutmix;
@@ -34,7 +35,9 @@ import dev.saccade.datasets.transforms.RandomFlip;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opencv.core.Core;
 
+import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.FloatBuffer;
 import java.nio.file.Files;
@@ -52,7 +55,8 @@ class ClassificationLoaderTest {
                             List.of(24, 24),
                             List.of(0.3, 1.0),
                             List.of(0.75, 1.3),
-                            Interpolation.RANDOM),
+                            Interpolation.RANDOM,
+                            false),
                     Configs.of(RandomFlip.class),
                     Configs.of(RandAugment.class),
                     Configs.of(AutoAugment.class),
@@ -117,6 +121,43 @@ class ClassificationLoaderTest {
             assertNotEquals(expected, digest(dataset, 1, 7, 1));
             assertNotEquals(expected, digest(dataset, 1, 8, 0));
         }
+    }
+
+    @Test
+    void reducesLargeJpegsOnly() throws IOException {
+        Files.write(root.resolve("train/class0/large.jpg"), ImageFiles.jpeg(400, 300));
+        Files.write(
+                root.resolve("train/class1/large.png"),
+                ImageFiles.png(400, 300, BufferedImage.TYPE_3BYTE_BGR));
+        Files.write(
+                root.resolve("train/class2/turned.jpg"),
+                ImageFiles.withOrientation(ImageFiles.jpeg(400, 300), 6));
+        Dataset all = new ImageFolderDataset.Config("train", List.of()).open(root);
+        SampleReader exact = reader(all, false);
+        SampleReader reduced = reader(all, true);
+        for (int i = 0; i < all.size(); i++) {
+            String name = all.image(i).file().getFileName().toString();
+            for (int epoch = 0; epoch < 3; epoch++) {
+                try (Sample expected = exact.trainingSample(i, 7, epoch);
+                        Sample found = reduced.trainingSample(i, 7, epoch)) {
+                    double difference = Core.norm(expected.image(), found.image(), Core.NORM_INF);
+                    assertEquals(name.equals("large.jpg"), difference > 0, name);
+                    assertTrue(difference < 80, name + " differs by " + difference);
+                    assertEquals(expected.info().size(), found.info().size());
+                }
+            }
+        }
+    }
+
+    private static SampleReader reader(Dataset dataset, boolean reducedDecoding) {
+        RandomResizedCrop crop =
+                new RandomResizedCrop(
+                        List.of(24, 24),
+                        List.of(0.3, 1.0),
+                        List.of(0.75, 1.3),
+                        Interpolation.BICUBIC,
+                        reducedDecoding);
+        return new SampleReader(dataset, List.of(crop), TargetKind.CLASSES);
     }
 
     @Test

@@ -73,6 +73,8 @@ public record DataConfig(
         size.applyTo(trainTransforms);
         checkOrder("train_transforms", trainTransforms);
         checkOrder("val_transforms", valTransforms);
+        checkReduction("train_transforms", trainTransforms, 1);
+        checkReduction("val_transforms", valTransforms, 0);
         checkSkipped(trainTransforms, numLastEpochs, skipTypeKeys);
         checkNoMixing(valTransforms);
         tta.requireFor(size.uncropped().applyTo(valTransforms));
@@ -114,6 +116,18 @@ public record DataConfig(
                     key + "[" + i + "]",
                     step.type() + " after " + before.type(),
                     "the opposite order: normalize and pad must come last");
+        }
+    }
+
+    /** Images are decoded at a reduced size only for the first transform of training. */
+    private static void checkReduction(String key, List<Transform> transforms, int start) {
+        for (int i = start; i < transforms.size(); i++) {
+            Transform step = transforms.get(i);
+            Checks.require(
+                    !step.mustBeFirst(),
+                    key + "[" + i + "]",
+                    step.type() + " with reduced_decoding",
+                    "reduced_decoding only in the first of train_transforms");
         }
     }
 

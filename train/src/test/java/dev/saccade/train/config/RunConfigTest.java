@@ -179,6 +179,26 @@ class RunConfigTest {
     }
 
     @Test
+    void reducesDecodedImagesForTheFirstTransformOnly() {
+        String crop = "{type: random_resized_crop, size: [8, 8], reduced_decoding: true}";
+        String expected =
+                ": got random_resized_crop with reduced_decoding, expected reduced_decoding only in"
+                        + " the first of train_transforms";
+        assertRefused(
+                "data.train_transforms[1]" + expected,
+                SMALLEST + "  train_transforms: [{type: random_flip}, " + crop + "]\n");
+        assertRefused(
+                "data.val_transforms[0]" + expected,
+                SMALLEST + "  val_transforms: [" + crop + "]\n");
+        assertRefused(
+                "branches" + expected,
+                SMALLEST
+                        + "  train_transforms: [{type: random_choice, branches: [["
+                        + crop
+                        + "]]}]\n");
+    }
+
+    @Test
     void skipsStrongAugmentationInTheLastEpochs() {
         String mosaic =
                 SMALLEST
