@@ -54,10 +54,11 @@ public final class ClassBalancedDataset implements Dataset {
         public Config {
             new Checks().above("oversample_threshold", oversampleThreshold, 0, 1).throwIfAny();
             Checks.require(
-                    !(dataset instanceof Config),
+                    !dataset.repeatsImages(),
                     "dataset",
                     dataset.type(),
-                    "a data set of another type; class_balanced cannot wrap class_balanced");
+                    "a data set without repeated images; put class_balanced inside of"
+                            + " repeated_augmentation, and only once");
         }
 
         @Override

@@ -112,6 +112,12 @@ public final class ClassificationModel extends Model<ClassScores> {
     private static List<ClassScores> scores(NDArray probabilities) {
         int classes = Math.toIntExact(probabilities.getShape().get(1));
         List<Float> values = Floats.asList(Tensors.readFloats(probabilities));
+        if (!values.stream().allMatch(Float::isFinite)) {
+            throw SaccadeException.user(
+                    "the model predicts NaN or infinity because training diverged; lower"
+                            + " optimizer.learning_rate, lengthen schedule.warmup or set"
+                            + " max_gradient_norm, and train again");
+        }
         List<ClassScores> scores = new ArrayList<>();
         for (int start = 0; start < values.size(); start += classes) {
             scores.add(

@@ -22,7 +22,11 @@ public record ClassScores(ImmutableDoubleArray values) {
 
     /** Returns the index of the class with the highest score; the lowest index on ties. */
     public int best() {
-        return top(1).get(0);
+        int best = 0;
+        for (int label = 1; label < size(); label++) {
+            best = values.get(label) > values.get(best) ? label : best;
+        }
+        return best;
     }
 
     public double score(int label) {

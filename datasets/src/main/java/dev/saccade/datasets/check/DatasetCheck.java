@@ -16,11 +16,14 @@ import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.ImageLabelStatistics;
+import dev.saccade.datasets.labels.ClassName;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -116,6 +119,7 @@ public final class DatasetCheck {
                 counts[label.getAsInt()]++;
             }
         }
+        checkSimilarClasses();
         ImageCheck.run(items.stream().map(Item::image).toList(), options, findings);
         Map<String, Integer> perClass = new LinkedHashMap<>();
         for (int label = 0; label < counts.length; label++) {
@@ -128,6 +132,21 @@ public final class DatasetCheck {
             }
         }
         return new ImageLabelStatistics(perClass);
+    }
+
+    private void checkSimilarClasses() {
+        Map<String, String> seen = new HashMap<>();
+        for (String name : dataset.classes()) {
+            String other = seen.putIfAbsent(ClassName.of(name).toLowerCase(Locale.ROOT), name);
+            if (other != null && !other.equals(name)) {
+                findings.warning(
+                        DATA_SET,
+                        "the classes \"%s\" and \"%s\" differ only in case, spaces or Unicode form;"
+                                + " merge them if they mean the same",
+                        other,
+                        name);
+            }
+        }
     }
 
     private DatasetStatistics checkObjects() {

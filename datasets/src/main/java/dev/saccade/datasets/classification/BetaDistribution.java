@@ -7,10 +7,14 @@ final class BetaDistribution {
 
     private BetaDistribution() {}
 
+    /** Below, samples are 0 or 1 in double precision, and the variates would overflow. */
+    private static final double MIN_ALPHA = 1e-9;
+
     /** Returns a number in [0, 1] from Beta(alpha, alpha). */
     static double sample(double alpha, SplittableRandom random) {
-        double x = logGamma(alpha, random);
-        double y = logGamma(alpha, random);
+        double limited = Math.max(MIN_ALPHA, alpha);
+        double x = logGamma(limited, random);
+        double y = logGamma(limited, random);
         return 1 / (1 + Math.exp(y - x));
     }
 

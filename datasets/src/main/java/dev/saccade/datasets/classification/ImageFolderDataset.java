@@ -2,11 +2,9 @@ package dev.saccade.datasets.classification;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Lists;
-import com.google.common.collect.Streams;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.Count;
-import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.datasets.CheckOptions;
@@ -18,29 +16,20 @@ import dev.saccade.datasets.LazyImages;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.DatasetCheck;
 import dev.saccade.datasets.check.Findings;
-import dev.saccade.datasets.image.ImageNames;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.Set;
-import java.util.function.Predicate;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * Images in a folder per class, like torchvision's {@code ImageFolder}: {@code train/cat/1.jpg}.
  *
  * <p>Images are sorted by class and path, and have ids from 1. Images may be in subfolders of a
  * class. Hidden files and folders, and the folders {@code __MACOSX} and {@code @eaDir} of archives
- * and network disks, are skipped. Sizes are read on first access.
+ * and network disks, are skipped; symbolic links are followed. Sizes are read on first access.
  */
 public final class ImageFolderDataset implements Dataset {
 
@@ -68,9 +57,6 @@ public final class ImageFolderDataset implements Dataset {
             implements Dataset.Config {
 
         private static final int MAX_SHOWN = 3;
-
-        /** Folders that macOS writes to archives, and Synology to its disks. */
-        private static final Set<String> SYSTEM_FOLDERS = Set.of("__MACOSX", "@eaDir");
 
         public Config {
             classes = List.copyOf(classes);
@@ -116,7 +102,7 @@ public final class ImageFolderDataset implements Dataset {
                         DataFolder.content(root));
                 return new ImageFolderDataset(List.of(), List.of());
             }
-            List<String> folders = folders(parent);
+            List<String> folders = FolderFiles.classes(parent, findings);
             List<String> names = classes.isEmpty() ? folders : classes;
             if (names.isEmpty()) {
                 findings.error(
@@ -140,93 +126,26 @@ public final class ImageFolderDataset implements Dataset {
                         Count.of(unlisted.size(), "folder"),
                         Count.first(unlisted, MAX_SHOWN));
             }
-            List<String> loose = looseImages(parent);
-            if (!loose.isEmpty()) {
-                findings.warning(
-                        parent.toString(),
-                        "skips %s outside of the class folders: %s",
-                        Count.of(loose.size(), "image"),
-                        Count.first(loose, MAX_SHOWN));
-            }
             return findings.hasErrors()
                     ? new ImageFolderDataset(List.of(), List.of())
                     : new ImageFolderDataset(names, entries(parent, names, findings));
-        }
-
-        private static List<String> folders(Path parent) {
-            return names(parent, Files::isDirectory);
-        }
-
-        private static List<String> looseImages(Path parent) {
-            return names(parent, Files::isRegularFile).stream()
-                    .filter(ImageNames::isImage)
-                    .toList();
-        }
-
-        private static List<String> names(Path parent, Predicate<Path> type) {
-            try (Stream<Path> all = Files.list(parent)) {
-                return all.filter(type)
-                        .map(path -> path.getFileName().toString())
-                        .filter(Config::isVisible)
-                        .sorted()
-                        .toList();
-            } catch (IOException | UncheckedIOException e) {
-                throw SaccadeException.io(e, "%s: cannot be read: %s", parent, e.getMessage());
-            }
         }
 
         private static List<Entry> entries(Path parent, List<String> names, Findings findings) {
             List<Entry> entries = new ArrayList<>();
             for (int label = 0; label < names.size(); label++) {
                 Path folder = parent.resolve(names.get(label));
-                Map<Boolean, List<Path>> files =
-                        files(folder).stream()
-                                .collect(
-                                        Collectors.partitioningBy(
-                                                file ->
-                                                        ImageNames.isImage(
-                                                                file.getFileName().toString())));
-                for (Path file : files.get(true)) {
+                for (Path file : FolderFiles.images(folder, findings)) {
                     entries.add(new Entry(file, label));
                 }
-                List<String> others =
-                        files.get(false).stream()
-                                .map(file -> file.getFileName().toString())
-                                .toList();
-                if (!others.isEmpty()) {
-                    findings.warning(
-                            folder.toString(),
-                            "skips %s without the suffix of a supported image: %s",
-                            Count.of(others.size(), "file"),
-                            Count.first(others, MAX_SHOWN));
-                }
             }
-            if (entries.isEmpty()) {
+            if (entries.isEmpty() && !findings.hasErrors()) {
                 findings.error(
                         parent.toString(),
                         "has no images in the folders %s",
                         Count.first(names, MAX_SHOWN));
             }
             return entries;
-        }
-
-        private static List<Path> files(Path folder) {
-            try (Stream<Path> all = Files.walk(folder, FileVisitOption.FOLLOW_LINKS)) {
-                return all.filter(Files::isRegularFile)
-                        .filter(file -> isVisible(folder.relativize(file)))
-                        .sorted(Comparator.comparing(Path::toString))
-                        .toList();
-            } catch (IOException | UncheckedIOException e) {
-                throw SaccadeException.io(e, "%s: cannot be read: %s", folder, e.getMessage());
-            }
-        }
-
-        private static boolean isVisible(Path relative) {
-            return Streams.stream(relative).map(Path::toString).allMatch(Config::isVisible);
-        }
-
-        private static boolean isVisible(String name) {
-            return !name.startsWith(".") && !SYSTEM_FOLDERS.contains(name);
         }
     }
 

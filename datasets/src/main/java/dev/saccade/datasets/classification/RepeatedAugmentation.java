@@ -5,6 +5,7 @@ import com.google.common.collect.Lists;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.structures.LabelMap;
@@ -28,6 +29,7 @@ import java.util.stream.IntStream;
  */
 public final class RepeatedAugmentation implements Dataset {
 
+    private static final int MAX_SIZE = 1 << 30;
     private static final String NAME = "repeated_augmentation";
 
     private final Dataset dataset;
@@ -72,7 +74,17 @@ public final class RepeatedAugmentation implements Dataset {
         }
     }
 
+    /**
+     * Wraps a data set.
+     *
+     * @throws SaccadeException of kind user, if the versions of all images are too many
+     */
     public RepeatedAugmentation(Dataset dataset, int repeats) {
+        if ((long) dataset.size() * repeats > MAX_SIZE) {
+            throw SaccadeException.user(
+                    "%s: %d versions of %d images exceed the limit of %d; lower repeats",
+                    NAME, repeats, dataset.size(), MAX_SIZE);
+        }
         this.dataset = dataset;
         this.repeats = repeats;
     }

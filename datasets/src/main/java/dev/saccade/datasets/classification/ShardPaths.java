@@ -1,5 +1,8 @@
 package dev.saccade.datasets.classification;
 
+import com.google.common.base.Supplier;
+import com.google.common.base.Suppliers;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.Findings;
@@ -7,6 +10,7 @@ import dev.saccade.datasets.check.Findings;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,13 +24,44 @@ import java.util.regex.Pattern;
 final class ShardPaths {
 
     private static final Pattern RANGE = Pattern.compile("\\{(\\d{1,9})\\.\\.(\\d{1,9})}");
-    private static final int MAX_SHARDS = 1_000_000;
+    private static final Pattern WILDCARD = Pattern.compile("[*?\\[{]");
+    private static final String SUFFIX = ".tar";
+
+    /** Maximum number of paths after ranges are expanded. */
+    static final int MAX_SHARDS = 100_000;
 
     private ShardPaths() {}
+
+    /** Returns whether a pattern is a path of tar archives with ascending ranges. */
+    static boolean isValid(String pattern) {
+        long paths = count(pattern);
+        if (!pattern.endsWith(SUFFIX) || paths < 1 || paths > MAX_SHARDS) {
+            return false;
+        }
+        try {
+            FileSystems.getDefault().getPathMatcher("glob:" + Path.of(pattern));
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    /** Returns the number of paths of a pattern; 0 if a range descends, at most 10^9. */
+    static long count(String pattern) {
+        long count = 1;
+        Matcher range = RANGE.matcher(pattern);
+        while (range.find()) {
+            int first = Integer.parseInt(range.group(1));
+            int last = Integer.parseInt(range.group(2));
+            count = Math.min(1_000_000_000, count * Math.max(0, last - first + 1L));
+        }
+        return count;
+    }
 
     /** Returns the files of paths with wildcards and ranges; reports paths without files. */
     static List<Path> of(Path root, List<String> patterns, Findings findings) {
         Set<Path> files = new LinkedHashSet<>();
+        Supplier<String> content = Suppliers.memoize(() -> DataFolder.content(root));
         for (String pattern : patterns) {
             for (String path : expand(pattern)) {
                 List<Path> found = matching(root, path);
@@ -35,7 +70,7 @@ final class ShardPaths {
                             root + "/" + path,
                             "no such file; data.train.shards and data.val.shards list tar"
                                     + " archives; %s",
-                            DataFolder.content(root));
+                            content.get());
                 }
                 files.addAll(found);
             }
@@ -51,10 +86,6 @@ final class ShardPaths {
         }
         int first = Integer.parseInt(range.group(1));
         int last = Integer.parseInt(range.group(2));
-        if (last < first || last - first >= MAX_SHARDS) {
-            throw SaccadeException.user(
-                    "shards: got the range %s, expected ascending numbers", range.group());
-        }
         List<String> paths = new ArrayList<>();
         for (int i = first; i <= last; i++) {
             StringBuilder number = new StringBuilder().append(i);
@@ -85,11 +116,11 @@ final class ShardPaths {
     private static List<Path> matching(Path root, String path) {
         String name = path.substring(path.lastIndexOf('/') + 1);
         Path folder = path.indexOf('/') < 0 ? root : root.resolve(folder(path));
-        if (name.indexOf('*') < 0 && name.indexOf('?') < 0) {
-            Path file = folder.resolve(name);
-            return Files.exists(file) ? List.of(file) : List.of();
+        Path file = folder.resolve(name);
+        if (Files.exists(file)) {
+            return List.of(file);
         }
-        if (!Files.isDirectory(folder)) {
+        if (!WILDCARD.matcher(name).find() || !Files.isDirectory(folder)) {
             return List.of();
         }
         List<Path> files = new ArrayList<>();

@@ -4,35 +4,45 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadFeature;
 import com.google.common.base.Ascii;
+import com.google.common.base.CharMatcher;
+import com.google.common.base.Splitter;
 import com.google.common.primitives.Ints;
 
 import dev.saccade.core.Count;
-import dev.saccade.core.RegularFile;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.classification.WebDataset.Entry;
+import dev.saccade.datasets.convert.source.TextFile;
 import dev.saccade.datasets.image.ImageNames;
 import dev.saccade.datasets.image.TarArchive;
 
 import java.io.IOException;
-import java.nio.file.NoSuchFileException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** Reads the images and classes of shards; reports all faults. */
 final class ShardReader {
 
-    private static final JsonFactory JSON = new JsonFactory();
+    private static final JsonFactory JSON =
+            JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
     private static final int MAX_LABEL_BYTES = 1 << 20;
-    private static final int MAX_CLASSES_BYTES = 1 << 26;
+    private static final int MAX_NAME = 1000;
     private static final int MAX_SHOWN = 3;
 
     /** An image with its label as text. */
@@ -54,24 +64,34 @@ final class ShardReader {
 
     /** Reads a text file with a class name per line. */
     static List<String> classes(Path file, Findings findings) {
-        try {
-            List<String> names =
-                    new String(RegularFile.read(file, MAX_CLASSES_BYTES), UTF_8)
-                            .lines()
-                            .map(String::strip)
-                            .filter(name -> !name.isEmpty())
-                            .toList();
-            if (names.isEmpty()) {
-                findings.error(file.toString(), "is empty, expected a class name per line");
-            }
-            return names;
-        } catch (NoSuchFileException e) {
+        List<String> names = new ArrayList<>();
+        findings.attempt(file.toString(), () -> names.addAll(lines(file)));
+        int blank = names.indexOf("");
+        if (blank >= 0) {
             findings.error(
-                    file.toString(), "no such file; classes_file names a file with class names");
-        } catch (IOException e) {
-            findings.error(file.toString(), "cannot be read: %s", e.getMessage());
+                    file + ":" + (blank + 1),
+                    "the line is blank, which would shift the indices of the next classes; delete"
+                            + " the line");
         }
-        return List.of();
+        Set<String> seen = new HashSet<>();
+        names.stream()
+                .filter(name -> !name.isEmpty() && !seen.add(name))
+                .distinct()
+                .forEach(
+                        name -> findings.error(file.toString(), "class \"%s\" occurs twice", name));
+        return names;
+    }
+
+    private static List<String> lines(Path file) {
+        if (!Files.exists(file)) {
+            throw SaccadeException.user(
+                    "%s: no such file; classes_file names a file with class names", file);
+        }
+        String text = TextFile.text(file).stripTrailing();
+        if (text.isEmpty()) {
+            throw SaccadeException.user("%s: is empty, expected a class name per line", file);
+        }
+        return text.lines().map(String::strip).toList();
     }
 
     /** Returns the given class names, or the labels of all samples in alphabetical order. */
@@ -161,6 +181,10 @@ final class ShardReader {
                                 .ifPresent(samples::add);
                     }
                 });
+        if (byKey.isEmpty()) {
+            findings.warning(
+                    shard.toString(), "has no samples; expected KEY.jpg with KEY.cls or KEY.json");
+        }
         if (!unlabeled.isEmpty()) {
             findings.warning(
                     shard.toString(),
@@ -191,8 +215,17 @@ final class ShardReader {
                     name);
         } else if (isImage) {
             sample.image = name;
-        } else if (sample.label == null || suffix.equals(".cls")) {
+        } else if (sample.label == null) {
             sample.label = name;
+        } else if (isJson(sample.label) == suffix.equals(".json")) {
+            findings.error(
+                    shard.toString(),
+                    "%s and %s have the same key; delete one of them",
+                    sample.label,
+                    name);
+        } else {
+            sample.label = isJson(name) ? sample.label : name;
+            skipped.merge("*.json next to *.cls", 1, Integer::sum);
         }
     }
 
@@ -206,22 +239,47 @@ final class ShardReader {
         }
         try {
             byte[] content = archive.read(entry);
-            String label =
-                    Ascii.toLowerCase(sample.label).endsWith(".json")
-                            ? jsonLabel(content)
-                            : new String(content, UTF_8).strip();
-            if (label.isEmpty()) {
-                findings.error(file, "has no label; expected a class name or index");
-            }
-            return label.isEmpty() ? Optional.empty() : Optional.of(label);
+            String label = isJson(sample.label) ? jsonLabel(content) : text(content);
+            requireName(label);
+            return Optional.of(label);
+        } catch (JsonProcessingException e) {
+            Iterable<String> parts = Splitter.on(" (start marker").split(e.getOriginalMessage());
+            String reason = parts.iterator().next();
+            findings.error(file, "is not valid JSON: %s", reason);
+        } catch (CharacterCodingException e) {
+            findings.error(file, "is not UTF-8 text; save the label as UTF-8");
         } catch (IOException e) {
             findings.error(file, "cannot be read: %s", e.getMessage());
-            return Optional.empty();
+        } catch (SaccadeException e) {
+            findings.error(file, "%s", e.getMessage());
+        }
+        return Optional.empty();
+    }
+
+    private static void requireName(String label) {
+        if (label.isEmpty()) {
+            throw SaccadeException.user("has no label; expected a class name or index");
+        } else if (label.length() > MAX_NAME
+                || CharMatcher.javaIsoControl().matchesAnyOf(label)) {
+            throw SaccadeException.user(
+                    "the label has line breaks, control characters or more than %d characters;"
+                            + " expected a class name or index",
+                    MAX_NAME);
         }
     }
 
-    /** Returns the text or number {@code label} of a JSON object; empty if missing. */
+    private static boolean isJson(String name) {
+        return Ascii.toLowerCase(name).endsWith(".json");
+    }
+
+    private static String text(byte[] content) throws CharacterCodingException {
+        String text = UTF_8.newDecoder().decode(ByteBuffer.wrap(content)).toString();
+        return (text.startsWith("\ufeff") ? text.substring(1) : text).strip();
+    }
+
+    /** Returns the text or integer {@code label} of a JSON object; empty if missing. */
     private static String jsonLabel(byte[] content) throws IOException {
+        String label = "";
         try (JsonParser parser = JSON.createParser(content)) {
             if (parser.nextToken() != JsonToken.START_OBJECT) {
                 return "";
@@ -229,12 +287,14 @@ final class ShardReader {
             while (parser.nextToken() == JsonToken.FIELD_NAME) {
                 String field = parser.currentName();
                 JsonToken value = parser.nextToken();
-                if (field.equals("label") && value.isScalarValue()) {
-                    return parser.getText().strip();
+                boolean isName =
+                        value == JsonToken.VALUE_STRING || value == JsonToken.VALUE_NUMBER_INT;
+                if (field.equals("label") && isName) {
+                    label = parser.getText().strip();
                 }
                 parser.skipChildren();
             }
-            return "";
         }
+        return label;
     }
 }

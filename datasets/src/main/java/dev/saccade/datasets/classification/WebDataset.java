@@ -5,6 +5,7 @@ import com.google.common.collect.Lists;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.Count;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
@@ -69,8 +70,8 @@ public final class WebDataset implements Dataset {
     /**
      * Settings of a data set in shards.
      *
-     * @param shards paths of tar archives, relative to the root of the data; file names may contain
-     *     {@code *}, {@code ?} and ranges such as {@code {000..146}}
+     * @param shards paths of tar archives, relative to the root of the data; may contain ranges such
+     *     as {@code {000..146}}. File names may also contain {@code *}, {@code ?} and {@code {a,b}}
      * @param classes class names in the order of the labels
      * @param classesFile text file with a class name per line, instead of {@code classes}. If
      *     neither is set, labels must be names, and classes are in alphabetical order
@@ -85,6 +86,8 @@ public final class WebDataset implements Dataset {
             @Default("10000") int shuffleBuffer)
             implements Dataset.Config {
 
+        private static final int MAX_SHOWN = 3;
+
         public Config {
             shards = List.copyOf(shards);
             classes = List.copyOf(classes);
@@ -92,6 +95,22 @@ public final class WebDataset implements Dataset {
                     .size("shards", shards, 1, 100_000)
                     .inRange("shuffle_buffer", shuffleBuffer, 1, 10_000_000)
                     .throwIfAny();
+            List<String> invalid =
+                    shards.stream().filter(path -> !ShardPaths.isValid(path)).toList();
+            Checks.require(
+                    invalid.isEmpty(),
+                    "shards",
+                    Count.first(invalid, MAX_SHOWN),
+                    "paths of .tar files such as train-{000..146}.tar; ranges ascend and have at"
+                            + " most %d files",
+                    ShardPaths.MAX_SHARDS);
+            long files = shards.stream().mapToLong(ShardPaths::count).sum();
+            Checks.require(
+                    files <= ShardPaths.MAX_SHARDS,
+                    "shards",
+                    files + " files",
+                    "at most %d",
+                    ShardPaths.MAX_SHARDS);
             Checks.require(
                     classes.stream().distinct().count() == classes.size(),
                     "classes",

@@ -50,4 +50,16 @@ class BetaDistributionTest {
             assertTrue(sample >= 0 && sample <= 1, "sample " + sample);
         }
     }
+
+    @Test
+    void tinyParametersSampleZeroOrOne() {
+        SplittableRandom random = new SplittableRandom(3);
+        int ones = 0;
+        for (int i = 0; i < 1000; i++) {
+            double sample = BetaDistribution.sample(Double.MIN_VALUE, random);
+            assertTrue(sample == 0 || sample == 1, "got " + sample);
+            ones += (int) sample;
+        }
+        assertEquals(500, ones, 80);
+    }
 }

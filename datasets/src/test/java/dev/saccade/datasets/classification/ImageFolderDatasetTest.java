@@ -108,15 +108,16 @@ class ImageFolderDatasetTest {
         image("train/.hidden/4.jpg");
         write("train/cat/notes.txt", "text".getBytes(StandardCharsets.UTF_8));
         image("train/5.jpg");
-        image("train/__MACOSX/6.jpg");
-        image("train/cat/@eaDir/7.jpg");
         assertEquals(List.of("cat/1.jpg"), files(open()));
         DatasetReport report = config().check(root, OPTIONS);
         assertEquals(0, report.errors());
         assertEquals(
                 List.of(
+                        root.resolve("train") + ": skips 1 hidden folder: .hidden",
                         root.resolve("train")
                                 + ": skips 1 image outside of the class folders: 5.jpg",
+                        root.resolve("train/cat") + ": skips 1 hidden folder: .cache",
+                        root.resolve("train/cat") + ": skips 1 hidden image: .2.jpg",
                         root.resolve("train/cat")
                                 + ": skips 1 file without the suffix of a supported image:"
                                 + " notes.txt"),
@@ -166,5 +167,29 @@ class ImageFolderDatasetTest {
         assertTrue(
                 report.messages(Finding.Severity.WARNING)
                         .contains("data set: class \"dog\" has no images; remove the class"));
+    }
+
+    @Test
+    void followsLinksAndReportsBrokenLinksAndLoops() throws IOException {
+        image("elsewhere/1.jpg");
+        image("train/cat/2.jpg");
+        Files.createSymbolicLink(root.resolve("train/dog"), root.resolve("elsewhere"));
+        Files.createSymbolicLink(root.resolve("train/cat/loop"), root.resolve("train"));
+        Files.createSymbolicLink(root.resolve("train/cat/3.jpg"), root.resolve("missing.jpg"));
+        Files.createSymbolicLink(root.resolve("train/cow"), root.resolve("missing"));
+        ImageFolderDataset dataset = open();
+        assertEquals(List.of("cat", "dog"), dataset.classes());
+        List<String> warnings = config().check(root, OPTIONS).messages(Finding.Severity.WARNING);
+        String broken = " that cannot be opened (broken link, pipe or device): ";
+        assertTrue(
+                warnings.contains(root.resolve("train") + ": skips 1 file" + broken + "cow"),
+                warnings.toString());
+        assertTrue(
+                warnings.contains(
+                        root.resolve("train/cat") + ": skips 1 file" + broken + "3.jpg"),
+                warnings.toString());
+        assertTrue(
+                warnings.toString().contains("train/cat: skips 1 link to a parent folder: loop"),
+                warnings.toString());
     }
 }

@@ -2,11 +2,13 @@ package dev.saccade.datasets.classification;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.CheckOptions;
@@ -84,5 +86,16 @@ class RepeatedAugmentationTest {
         CheckOptions options = new CheckOptions(false, TargetKind.BOXES, 1, () -> {});
         String errors = config.check(folder, options).messages(Finding.Severity.ERROR).toString();
         assertTrue(errors.contains("the model detects objects; use its data set directly"), errors);
+    }
+
+    @Test
+    void limitsTheNumberOfVersions() {
+        RepeatedAugmentation many =
+                new RepeatedAugmentation(new RepeatedAugmentation(images, 1000), 1000);
+        SaccadeException failure =
+                assertThrows(SaccadeException.class, () -> new RepeatedAugmentation(many, 1000));
+        assertTrue(
+                failure.getMessage().contains("1000 versions of 10000000 images exceed the limit"),
+                failure.getMessage());
     }
 }

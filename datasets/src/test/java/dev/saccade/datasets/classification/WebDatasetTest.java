@@ -103,7 +103,7 @@ class WebDatasetTest {
                 .text("b.cls", "cat")
                 .write(root.resolve("0.tar"));
         assertEquals(List.of("cat", "dog"), open().classes());
-        Files.writeString(root.resolve("classes.txt"), "dog\n\ncow\ncat\n");
+        Files.writeString(root.resolve("classes.txt"), "dog\ncow\ncat\n\n");
         WebDataset dataset =
                 new WebDataset.Config(List.of("0.tar"), List.of(), Optional.of("classes.txt"), 10)
                         .open(root);

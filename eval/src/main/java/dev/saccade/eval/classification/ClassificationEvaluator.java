@@ -6,7 +6,6 @@ import com.google.common.collect.ImmutableSet;
 import com.google.common.io.ByteArrayDataInput;
 import com.google.common.io.ByteArrayDataOutput;
 import com.google.common.io.ByteStreams;
-import com.google.common.primitives.ImmutableDoubleArray;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.Count;
@@ -25,7 +24,10 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
 
-/** Computes top-1 and top-5 accuracy and the calibration error of classified images. */
+/**
+ * Computes top-1 and top-5 accuracy and the calibration error of classified images. Keeps only the
+ * best classes of each image.
+ */
 public final class ClassificationEvaluator implements Evaluator<ClassScores> {
 
     private static final int WORKERS = 2;
@@ -56,12 +58,12 @@ public final class ClassificationEvaluator implements Evaluator<ClassScores> {
     }
 
     private final Dataset dataset;
-    private final AtomicReferenceArray<ClassScores> scores;
+    private final AtomicReferenceArray<TopClasses> predictions;
 
     /** Creates an evaluator for a data set with a class per image. */
     public ClassificationEvaluator(Dataset dataset) {
         this.dataset = dataset;
-        this.scores = new AtomicReferenceArray<>(dataset.size());
+        this.predictions = new AtomicReferenceArray<>(dataset.size());
     }
 
     /**
@@ -79,19 +81,19 @@ public final class ClassificationEvaluator implements Evaluator<ClassScores> {
 
     @Override
     public Set<String> metrics() {
-        return dataset.classes().size() > 5
+        return dataset.classes().size() > TopClasses.COUNT
                 ? ImmutableSet.of("top1", "top5", "ece")
                 : ImmutableSet.of("top1", "ece");
     }
 
     @Override
     public void reset() {
-        IntStream.range(0, scores.length()).forEach(i -> scores.set(i, null));
+        IntStream.range(0, predictions.length()).forEach(i -> predictions.set(i, null));
     }
 
     @Override
     public void process(int index, ClassScores predicted) {
-        scores.set(index, predicted);
+        predictions.set(index, TopClasses.of(predicted));
     }
 
     @Override
@@ -101,13 +103,16 @@ public final class ClassificationEvaluator implements Evaluator<ClassScores> {
         out.writeInt(own.length);
         for (int index : own) {
             out.writeInt(index);
-            scores.get(index).values().forEach(out::writeDouble);
+            predictions.get(index).labels().forEach(out::writeInt);
+            out.writeDouble(predictions.get(index).confidence());
         }
         return out.toByteArray();
     }
 
     private int[] processed() {
-        return IntStream.range(0, scores.length()).filter(i -> scores.get(i) != null).toArray();
+        return IntStream.range(0, predictions.length())
+                .filter(i -> predictions.get(i) != null)
+                .toArray();
     }
 
     @Override
@@ -116,9 +121,10 @@ public final class ClassificationEvaluator implements Evaluator<ClassScores> {
         int count = in.readInt();
         for (int i = 0; i < count; i++) {
             int index = in.readInt();
-            double[] values = new double[dataset.classes().size()];
-            Arrays.setAll(values, label -> in.readDouble());
-            scores.set(index, new ClassScores(ImmutableDoubleArray.copyOf(values)));
+            int[] labels = new int[Math.min(TopClasses.COUNT, dataset.classes().size())];
+            Arrays.setAll(labels, place -> in.readInt());
+            predictions.set(
+                    index, new TopClasses(ImmutableIntArray.copyOf(labels), in.readDouble()));
         }
     }
 
@@ -130,7 +136,7 @@ public final class ClassificationEvaluator implements Evaluator<ClassScores> {
                 "got predictions for %s of %s",
                 count,
                 Count.of(dataset.size(), "image"));
-        List<ClassScores> all = IntStream.range(0, count).mapToObj(scores::get).toList();
+        List<TopClasses> all = IntStream.range(0, count).mapToObj(predictions::get).toList();
         return new ClassificationEvaluation(
                 dataset.classes(),
                 ImmutableIntArray.copyOf(

@@ -12,12 +12,12 @@ public record ClassifiedImage(long imageId, boolean correct) {
 
     /** Returns the images of an evaluation of a data set, by image index. */
     public static List<ClassifiedImage> of(Dataset dataset, ClassificationEvaluation evaluation) {
-        return IntStream.range(0, evaluation.scores().size())
+        return IntStream.range(0, evaluation.predictions().size())
                 .mapToObj(
                         i ->
                                 new ClassifiedImage(
                                         dataset.image(i).id(),
-                                        evaluation.scores().get(i).best()
+                                        evaluation.predictions().get(i).best()
                                                 == evaluation.truth().get(i)))
                 .toList();
     }

@@ -56,7 +56,6 @@ class ClassificationEvaluatorTest {
         ClassificationEvaluation evaluation = evaluator.evaluate();
         assertEquals(0.25, evaluation.values().get("top1"));
         assertEquals(0.5, evaluation.values().get("top5"));
-        assertEquals(0.75, evaluation.top(6));
         assertEquals(0.15, evaluation.values().get("ece"), 1e-12);
         assertEquals(evaluator.metrics(), evaluation.values().keySet());
         assertEquals(1, evaluation.confusion().counts().get(6).get(0));
@@ -79,6 +78,17 @@ class ClassificationEvaluatorTest {
         IntStream.range(0, 4).forEach(i -> evaluator.process(i, equal));
         assertEquals(0.25, evaluator.evaluate().values().get("top1"));
         assertEquals(0.75, evaluator.evaluate().values().get("top5"));
+    }
+
+    @Test
+    void memoryAndStateDoNotGrowWithTheClasses() {
+        int images = 200;
+        List<Integer> labels = IntStream.range(0, images).map(i -> i % 3).boxed().toList();
+        ClassificationEvaluator evaluator =
+                new ClassificationEvaluator(new Labels(classes(20_000), labels));
+        ClassScores predicted = scores(new SplittableRandom(1).doubles(20_000).toArray());
+        IntStream.range(0, images).forEach(i -> evaluator.process(i, predicted));
+        assertEquals(4 + images * (4 + 5 * 4 + 8), evaluator.state().length);
     }
 
     @Test

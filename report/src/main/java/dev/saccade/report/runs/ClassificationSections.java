@@ -4,7 +4,6 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.Text;
-import dev.saccade.core.structures.ClassScores;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.eval.classification.ClassificationEvaluation;
@@ -82,7 +81,6 @@ public final class ClassificationSections {
 
     private static Gallery.Picture picture(
             String name, ImageFile image, ClassificationEvaluation evaluation, int index) {
-        ClassScores scores = evaluation.scores().get(index);
         return new Gallery.Picture(
                 ImageScaling.base64(image.file()),
                 image.size().width(),
@@ -93,16 +91,15 @@ public final class ClassificationSections {
                         "label: " + truth(evaluation, index),
                         Text.format(
                                 "predicted: %s (%.2f)",
-                                predicted(evaluation, index), scores.score(scores.best()))));
+                                predicted(evaluation, index), confidence(evaluation, index))));
     }
 
     private static boolean isCorrect(ClassificationEvaluation evaluation, int index) {
-        return evaluation.scores().get(index).best() == evaluation.truth().get(index);
+        return evaluation.predictions().get(index).best() == evaluation.truth().get(index);
     }
 
     private static double confidence(ClassificationEvaluation evaluation, int index) {
-        ClassScores scores = evaluation.scores().get(index);
-        return scores.score(scores.best());
+        return evaluation.predictions().get(index).confidence();
     }
 
     private static String truth(ClassificationEvaluation evaluation, int index) {
@@ -110,7 +107,7 @@ public final class ClassificationSections {
     }
 
     private static String predicted(ClassificationEvaluation evaluation, int index) {
-        return evaluation.classes().get(evaluation.scores().get(index).best());
+        return evaluation.classes().get(evaluation.predictions().get(index).best());
     }
 
     private static Section confusions(ImageConfusionMatrix confusion) {

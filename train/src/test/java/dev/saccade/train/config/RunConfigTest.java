@@ -236,8 +236,13 @@ class RunConfigTest {
                         + " without repeated images; repetition is for data.train",
                 SMALLEST + "  val: " + once + "\n");
         assertRefused(
-                "data.train.dataset: got class_balanced, expected a data set of another type",
+                "data.train.dataset: got class_balanced, expected a data set without repeated",
                 SMALLEST.replace("{type: coco}", String.format(Locale.ROOT, balanced, once)));
+        assertRefused(
+                "put class_balanced inside of repeated_augmentation",
+                SMALLEST.replace(
+                        "{type: coco}",
+                        String.format(Locale.ROOT, balanced, "{type: repeated_augmentation}")));
     }
 
     private static void assertRefused(String expected, String yaml) {
