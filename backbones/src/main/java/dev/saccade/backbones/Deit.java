@@ -14,6 +14,7 @@ import dev.saccade.core.components.Default;
 import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.components.Variant;
 import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.NameTable;
 import dev.saccade.core.conversion.PositionTable;
 import dev.saccade.core.nn.ActivationCheckpointing;
 import dev.saccade.core.nn.Conv2d.Geometry;
@@ -156,10 +157,12 @@ public final class Deit extends Backbone {
 
         @Override
         public CheckpointRules checkpointRules() {
-            return StagedTransformer.CLASSIFIER.withPositions(
-                    PositionTable.bicubic("{b}pos_embed"),
-                    PositionTable.bicubic("{*}.relative_position_bias_table"),
-                    PositionTable.bicubic("{*}.attn.ghost_head"));
+            return StagedTransformer.CLASSIFIER
+                    .withNames(DISTILLED, MMPRETRAIN)
+                    .withPositions(
+                            PositionTable.bicubic("{b}pos_embed"),
+                            PositionTable.bicubic("{*}.relative_position_bias_table"),
+                            PositionTable.bicubic("{*}.attn.ghost_head"));
         }
 
         @Override
@@ -169,6 +172,29 @@ public final class Deit extends Backbone {
     }
 
     private static final float EPS = 1e-6f;
+
+    private static final NameTable DISTILLED =
+            new NameTable("official", "{b}dist_token", List.of(), "")
+                    .withNote(
+                            "the checkpoint is a distilled DeiT with a second token (dist_token)"
+                                    + " and head (head_dist), which are not supported; use the"
+                                    + " checkpoint of the model without distillation");
+
+    private static final NameTable MMPRETRAIN =
+            new NameTable(
+                    "openmmlab",
+                    "{b}layers.{i}.ffn.layers.0.0.weight",
+                    List.of("{b}pos_embed", "{b}blocks.{i}.attn.qkv.weight"),
+                    """
+                    {b}patch_embed.projection.{*}    {b}patch_embed.proj.{*}
+                    {b}layers.{i}.ln1.{*}            {b}blocks.{i}.norm1.{*}
+                    {b}layers.{i}.ln2.{*}            {b}blocks.{i}.norm2.{*}
+                    {b}layers.{i}.ffn.layers.0.0.{*} {b}blocks.{i}.mlp.fc1.{*}
+                    {b}layers.{i}.ffn.layers.1.{*}   {b}blocks.{i}.mlp.fc2.{*}
+                    {b}layers.{i}.{*}                {b}blocks.{i}.{*}
+                    backbone.ln1.{*}                 norm.{*}
+                    head.layers.head.{*}             head.{*}
+                    """);
 
     private final Config config;
     private final List<Layer> layers = new ArrayList<>();

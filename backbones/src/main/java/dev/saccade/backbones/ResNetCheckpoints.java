@@ -28,6 +28,14 @@ final class ResNetCheckpoints {
                     List.of(BARE_MARK, "head.weight"),
                     "fc.{*}  head.{*}");
 
+    private static final NameTable MMPRETRAIN =
+            new NameTable(
+                            "openmmlab",
+                            "backbone.layer1.0.conv1.weight",
+                            List.of("backbone.layer1.0.conv1.weight", "head.weight"),
+                            "head.fc.{*}  head.{*}")
+                    .withMark("head.fc.weight");
+
     private static final NameTable HUGGING_FACE =
             new NameTable(
                     "huggingface",
@@ -70,7 +78,12 @@ final class ResNetCheckpoints {
     static final CheckpointRules RULES =
             CheckpointRules.NONE
                     .withNames(
-                            TORCHVISION_CLASSIFIER, TORCHVISION, HUGGING_FACE, DETECTRON2, CAFFE2)
+                            TORCHVISION_CLASSIFIER,
+                            TORCHVISION,
+                            MMPRETRAIN,
+                            HUGGING_FACE,
+                            DETECTRON2,
+                            CAFFE2)
                     .withUnexpected(
                             "{b}head.weight",
                             "{b}head.bias",

@@ -44,21 +44,40 @@ final class SwinCheckpoints {
                     },
                     NDArray::flatten);
 
-    /** mmdetection, mmsegmentation and mmpretrain. */
+    private static final String OPENMMLAB_ROWS =
+            """
+            {b}patch_embed.projection.{*}               {b}patch_embed.proj.{*}
+            {b}stages.{i}.blocks.{j}.attn.w_msa.{*}     {b}layers.{i}.blocks.{j}.attn.{*}
+            {b}stages.{i}.blocks.{j}.ffn.layers.0.0.{*} {b}layers.{i}.blocks.{j}.mlp.fc1.{*}
+            {b}stages.{i}.blocks.{j}.ffn.layers.1.{*}   {b}layers.{i}.blocks.{j}.mlp.fc2.{*}
+            {b}stages.{i}.blocks.{j}.{*}                {b}layers.{i}.blocks.{j}.{*}
+            {b}stages.{i}.downsample.{*}                {b}layers.{i}.downsample.{*} unfold
+            """;
+
+    private static final String OPENMMLAB_MARK =
+            "{b}stages.{i}.blocks.{j}.attn.w_msa.relative_position_bias_table";
+
+    /** mmdetection and mmsegmentation, and backbones of mmpretrain. */
     private static final NameTable OPENMMLAB =
             new NameTable(
-                    "openmmlab",
-                    "{b}stages.{i}.blocks.{j}.attn.w_msa.relative_position_bias_table",
-                    OURS,
-                    """
-                    {b}patch_embed.projection.{*}               {b}patch_embed.proj.{*}
-                    {b}stages.{i}.blocks.{j}.attn.w_msa.{*}     {b}layers.{i}.blocks.{j}.attn.{*}
-                    {b}stages.{i}.blocks.{j}.ffn.layers.0.0.{*} {b}layers.{i}.blocks.{j}.mlp.fc1.{*}
-                    {b}stages.{i}.blocks.{j}.ffn.layers.1.{*}   {b}layers.{i}.blocks.{j}.mlp.fc2.{*}
-                    {b}stages.{i}.blocks.{j}.{*}                {b}layers.{i}.blocks.{j}.{*}
-                    {b}stages.{i}.downsample.{*}                {b}layers.{i}.downsample.{*} unfold
-                    """,
-                    Map.of("unfold", UNFOLD));
+                    "openmmlab", OPENMMLAB_MARK, OURS, OPENMMLAB_ROWS, Map.of("unfold", UNFOLD));
+
+    /** Classifiers of mmpretrain, whose backbone contains the last norm. */
+    private static final NameTable MMPRETRAIN =
+            new NameTable(
+                            "openmmlab",
+                            OPENMMLAB_MARK,
+                            List.of(
+                                    "backbone.layers.{i}.downsample.reduction.weight",
+                                    "norm.weight",
+                                    "head.weight"),
+                            OPENMMLAB_ROWS
+                                    + """
+                                    backbone.norm3.{*}  norm.{*}
+                                    head.fc.{*}         head.{*}
+                                    """,
+                            Map.of("unfold", UNFOLD))
+                    .withMark("head.fc.weight");
 
     /** timm since 0.9, where patch merging starts a stage. */
     private static final NameTable TIMM =
@@ -170,6 +189,7 @@ final class SwinCheckpoints {
 
     static final CheckpointRules RULES =
             TABLES.withNames(
+                            MMPRETRAIN,
                             OPENMMLAB,
                             TIMM,
                             OLD_TIMM_FEATURES,

@@ -1,12 +1,19 @@
 package dev.saccade.cli;
 
+import ai.djl.Device;
+import ai.djl.ndarray.NDManager;
+
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.pytorch.TorchFile;
 import dev.saccade.checkpoint.weights.Naming;
 import dev.saccade.core.Count;
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.models.Model;
+import dev.saccade.models.ModelSpec;
+import dev.saccade.models.zoo.Zoo;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -22,11 +29,14 @@ import java.util.Optional;
         name = "convert",
         description =
                 "Convert a checkpoint between .pth and .safetensors, and between"
-                        + " the parameter names of different libraries.",
+                        + " the parameter names of different libraries. With --recipe,"
+                        + " the result also works with predict, eval, serve and export.",
         footer = {
             "",
             "Example:  saccade convert resnet50.pth resnet50.safetensors",
-            "          saccade convert best.safetensors swin.pth --names timm --part backbone"
+            "          saccade convert best.safetensors swin.pth --names timm --part backbone",
+            "          saccade convert timm.safetensors swin.safetensors --recipe"
+                    + " swin_tiny_imagenet"
         })
 final class ConvertCommand extends BaseCommand {
 
@@ -64,6 +74,14 @@ final class ConvertCommand extends BaseCommand {
     @Option(names = "--ema", description = "Use the EMA weights of FROM, such as state_dict_ema.")
     private boolean ema;
 
+    @Option(
+            names = "--recipe",
+            paramLabel = "RECIPE",
+            description =
+                    "Store the model, transforms and classes of this bundled config in TO,"
+                            + " for weights of other libraries.")
+    private Optional<Path> recipe = Optional.empty();
+
     @Option(names = "--force", description = "Overwrite TO if it exists.")
     private boolean force;
 
@@ -81,6 +99,11 @@ final class ConvertCommand extends BaseCommand {
         if (Files.exists(to) && !force) {
             throw SaccadeException.user("%s: already exists; add --force to overwrite it", to);
         }
+        if (recipe.isPresent() && (names.isPresent() || part.isPresent())) {
+            throw SaccadeException.user(
+                    "--recipe cannot be combined with --names or --part; it writes a whole model"
+                            + " with Saccade's parameter names");
+        }
         Path weights = requireCheckpoint(from);
         Checkpoint checkpoint = ema ? TorchFile.readAveraged(weights) : Checkpoints.open(weights);
         for (String note : checkpoint.notes()) {
@@ -95,10 +118,32 @@ final class ConvertCommand extends BaseCommand {
         if (naming.isPresent()) {
             checkpoint = naming.get().fromSaccade(checkpoint);
         }
+        if (recipe.isPresent()) {
+            saveModel(checkpoint, recipe.get());
+        } else {
+            save(checkpoint);
+        }
+        return 0;
+    }
+
+    private void save(Checkpoint checkpoint) {
         Checkpoints.save(to, checkpoint);
         String tensors = Count.of(checkpoint.tensors().size(), "tensor");
         printMessage("%s: %s written", to, tensors);
-        return 0;
+    }
+
+    /** Loads the weights into the model of a recipe, and saves both. */
+    private void saveModel(Checkpoint checkpoint, Path named) {
+        if (ModelSpec.find(checkpoint.metadata(), from.toString()).isPresent()) {
+            throw SaccadeException.user(
+                    "%s: already describes its model; convert it without --recipe", from);
+        }
+        String name = RecipeNames.require(named, "a bundled config, such as swin_tiny_imagenet");
+        ModelSpec spec = Zoo.packaged().recipe(name).spec();
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+            Model<?> model = spec.restore(checkpoint, from.toString(), manager);
+            save(Checkpoint.of(model, spec.toMetadata()));
+        }
     }
 
     /** Returns the given checkpoint, or the best or else the last checkpoint of a run. */

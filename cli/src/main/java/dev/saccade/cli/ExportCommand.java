@@ -140,8 +140,8 @@ final class ExportCommand extends BaseCommand {
             paramLabel = "DROP",
             defaultValue = "" + LayerSelection.MAX_DROP,
             description =
-                    "To export a quantized checkpoint to ONNX: allow AP, mask AP and mIoU (0 to 1)"
-                            + " to drop by at most DROP on the validation set. Default:"
+                    "To export a quantized checkpoint to ONNX: allow AP, mask AP, mIoU and top-1"
+                            + " (0 to 1) to drop by at most DROP on the validation set. Default:"
                             + " ${DEFAULT-VALUE}.")
     private double maxDrop;
 

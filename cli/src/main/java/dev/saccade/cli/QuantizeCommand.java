@@ -20,8 +20,8 @@ import java.util.Optional;
             "Quantize a trained model for faster predictions on CPUs with AVX-512 VNNI and AVX-512"
                     + " BF16.",
             "Uses training images to select the layers, and compares the quantized model with the"
-                    + " original on the validation set. Writes no file if AP, mask AP or mIoU drops"
-                    + " too much."
+                    + " original on the validation set. Writes no file if AP, mask AP, mIoU or"
+                    + " top-1 drops too much."
         },
         footer = {
             "",
@@ -39,8 +39,9 @@ final class QuantizeCommand extends BaseCommand {
             paramLabel = "DROP",
             defaultValue = "" + LayerSelection.MAX_DROP,
             description =
-                    "Allow AP, mask AP and mIoU (0 to 1) to drop by at most DROP, compared with"
-                            + " the original in its own precision. Default: ${DEFAULT-VALUE}.")
+                    "Allow AP, mask AP, mIoU and top-1 (0 to 1) to drop by at most DROP,"
+                            + " compared with the original in its own precision. Default:"
+                            + " ${DEFAULT-VALUE}.")
     private double maxDrop;
 
     @Option(

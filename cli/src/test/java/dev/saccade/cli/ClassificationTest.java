@@ -9,6 +9,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.core.nn.Quantization;
+import dev.saccade.datasets.classification.ImageNet;
+import dev.saccade.models.ModelSpec;
+import dev.saccade.models.TrainedModel;
+import dev.saccade.models.zoo.Zoo;
+import dev.saccade.testsupport.TinyModel;
 import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -19,7 +28,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Classifies images, from folders to an exported model. */
 class ClassificationTest {
@@ -97,8 +108,72 @@ class ClassificationTest {
         Path exported = folder.resolve("exported");
         succeed("export", run, "--format", "onnx", "--out", exported);
         JsonNode model = JSON.readTree(Files.readString(exported.resolve("model.json")));
-        assertEquals("logits", model.get("outputs").get(0).get("name").asText());
+        JsonNode logits = model.get("outputs").get(0);
+        assertEquals("logits", logits.get("name").asText());
+        assertEquals(
+                "the softmax over K is the probability of each class",
+                logits.get("meaning").asText());
         assertEquals(3, model.get("classes").size());
+    }
+
+    @Test
+    void exportsWith8Bits() throws IOException {
+        writeSplits();
+        succeed("new", data, "--out", config);
+        train("iterations=3", "model.backbone.base_channels=16");
+        Path best = run.resolve("checkpoints/best.safetensors");
+        Checkpoint stored = Checkpoints.open(best);
+        Map<String, String> metadata = new HashMap<>(stored.metadata());
+        ModelSpec spec = ModelSpec.fromMetadata(metadata, best.toString());
+        try (TrainedModel<?> model = TrainedModel.load(best)) {
+            List<String> layers = Quantization.layers(model.model());
+            metadata.putAll(spec.withQuantizedLayers(layers).toMetadata());
+        }
+        Path quantized = run.resolve("checkpoints/quantized.safetensors");
+        Checkpoints.save(quantized, new Checkpoint(stored.tensors(), metadata));
+        Path exported = folder.resolve("exported");
+        CommandResult export =
+                succeed(
+                        "export", quantized, "--format", "onnx", "--out", exported, "--max-drop", 1,
+                        "--images", 9);
+        assertTrue(export.out().contains(" in 8 bits, selected on 9 "), export.out());
+        assertTrue(export.out().matches("(?s).*\\ntop1 +[01]\\S+ +[01]\\S+\\n.*"), export.out());
+        JsonNode model = JSON.readTree(Files.readString(exported.resolve("model.json")));
+        assertTrue(model.get("quantized_layers").size() > 5, model.toString());
+    }
+
+    @Test
+    void predictsWithPublishedWeights() throws IOException {
+        String recipe = "deit_tiny_imagenet";
+        ModelSpec spec = Zoo.packaged().recipe("classification/" + recipe).spec();
+        Path described = TinyModel.save(spec, folder.resolve("described.safetensors"));
+        Map<String, Tensor> bare = new HashMap<>();
+        Checkpoints.open(described)
+                .tensors()
+                .forEach((name, value) -> bare.put(name.replaceFirst("^backbone\\.", ""), value));
+        Path theirs = folder.resolve("theirs.pth");
+        Checkpoints.save(theirs, new Checkpoint(bare, Map.of()));
+        Path image = folder.resolve("photo.png");
+        ClassFolders.writeImage(image, 1, 3);
+        CommandResult unknown = saccade("predict", theirs, image);
+        assertTrue(unknown.err().contains("use convert --recipe"), unknown.err());
+
+        Path model = folder.resolve("model.safetensors");
+        succeed("convert", theirs, model, "--recipe", recipe);
+        JsonNode found =
+                JSON.readTree(
+                        succeed("predict", model, image, "--json", "--no-pictures").out());
+        JsonNode best = found.findValue("classes").get(0);
+        assertEquals(
+                ImageNet.NAMES.get(best.get("classIndex").asInt()), best.get("label").asText());
+        assertEquals(Checkpoints.open(described).tensors(), Checkpoints.open(model).tensors());
+
+        Path again = folder.resolve("again.safetensors");
+        CommandResult twice = saccade("convert", model, again, "--recipe", recipe);
+        assertTrue(twice.err().contains("already describes its model"), twice.err());
+        CommandResult both =
+                saccade("convert", theirs, again, "--recipe", recipe, "--part", "head");
+        assertTrue(both.err().contains("--recipe cannot be combined"), both.err());
     }
 
     @Test

@@ -9,7 +9,13 @@ import dev.saccade.config.Configs;
 import dev.saccade.config.ToolkitTerms;
 import dev.saccade.config.ToolkitTerms.Term;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.BatchAugment;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Transform;
+import dev.saccade.heads.classification.ImageLoss;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.optimizers.Optimizer;
+import dev.saccade.train.schedules.Schedule;
 
 import org.junit.jupiter.api.Test;
 
@@ -25,6 +31,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -130,6 +138,34 @@ class ToolkitTermsPageTest {
                             .map(ToolkitTermsPageTest::row)
                             .collect(Collectors.joining());
             assertTrue(page.contains(expected), () -> expected + "expected in the page");
+        }
+    }
+
+    @Test
+    void classificationSettingsExist() throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "migrating.md"));
+        String section =
+                page.replaceFirst("(?s).*## Find a setting for image classification", "")
+                        .replaceFirst("(?s)\n## .*", "");
+        Set<String> types =
+                Stream.of(
+                                Transform.class,
+                                BatchAugment.class,
+                                Dataset.Config.class,
+                                ImageLoss.class,
+                                Optimizer.Config.class,
+                                Schedule.class)
+                        .flatMap(kind -> Configs.registered(kind).keySet().stream())
+                        .collect(Collectors.toSet());
+        List<String> rows = section.lines().filter(row -> row.startsWith("| `--")).toList();
+        assertTrue(rows.size() > 10, section);
+        for (String row : rows) {
+            String ours = row.substring(row.lastIndexOf('|', row.length() - 2));
+            Matcher name = Pattern.compile("type: (\\w+)|`(\\w+)` (?:and|in) ").matcher(ours);
+            while (name.find()) {
+                String type = name.group(1) == null ? name.group(2) : name.group(1);
+                assertTrue(types.contains(type), type + " in " + row);
+            }
         }
     }
 

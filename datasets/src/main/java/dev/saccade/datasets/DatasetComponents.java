@@ -4,6 +4,7 @@ import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.components.ComponentProvider;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.classification.ImageFolderDataset;
+import dev.saccade.datasets.classification.ImageNet;
 import dev.saccade.datasets.classification.MixupCutmix;
 import dev.saccade.datasets.classification.PixelErasing;
 import dev.saccade.datasets.classification.RepeatedAugmentation;
@@ -43,6 +44,7 @@ public final class DatasetComponents implements ComponentProvider {
                 CocoDataset.Config.class,
                 Ade20kDataset.Config.class,
                 ImageFolderDataset.Config.class,
+                ImageNet.Config.class,
                 WebDataset.Config.class,
                 RepeatedAugmentation.Config.class,
                 ClassBalancedDataset.Config.class,

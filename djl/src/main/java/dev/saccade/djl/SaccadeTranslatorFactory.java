@@ -1,6 +1,7 @@
 package dev.saccade.djl;
 
 import ai.djl.Model;
+import ai.djl.modality.Classifications;
 import ai.djl.modality.Input;
 import ai.djl.modality.Output;
 import ai.djl.modality.cv.Image;
@@ -31,9 +32,9 @@ import java.util.function.Function;
  *
  * <p>Inputs are an {@link Image}, whose pixels are used directly, or the encoded image in a {@link
  * Path}, {@link URL}, {@link InputStream} or {@code byte[]}. A detector returns {@link
- * DetectedObjects} in descending order of scores, a segmenter a {@link CategoryMask}. Services use
- * {@link Input} and {@link Output}: the request contains an image file, the response is DJL's JSON
- * of the same objects.
+ * DetectedObjects} in descending order of scores, a segmenter a {@link CategoryMask}, a classifier
+ * {@link Classifications}. Services use {@link Input} and {@link Output}: the request contains an
+ * image file, the response is DJL's JSON of the same objects.
  *
  * <p>The argument {@code tta} selects a test-time augmentation from {@code data.tta} in the config;
  * by default there is none.
@@ -56,6 +57,7 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
         for (Class<?> imageType : IMAGE_SOURCES.keySet()) {
             types.add(new Pair<>(imageType, DetectedObjects.class));
             types.add(new Pair<>(imageType, CategoryMask.class));
+            types.add(new Pair<>(imageType, Classifications.class));
         }
         types.add(new Pair<>(Input.class, Output.class));
         return types;

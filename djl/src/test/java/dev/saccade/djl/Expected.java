@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.modality.Classifications;
 import ai.djl.modality.cv.output.CategoryMask;
 import ai.djl.modality.cv.output.DetectedObjects;
 import ai.djl.modality.cv.output.Mask;
@@ -20,6 +21,8 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.Box;
 import dev.saccade.models.ClassMap;
+import dev.saccade.models.ClassScore;
+import dev.saccade.models.Classifier;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
@@ -35,10 +38,13 @@ final class Expected {
 
     private final List<DetectedObject> objects;
     private final Optional<ClassMap> map;
+    private final List<ClassScore> classes;
 
-    private Expected(List<DetectedObject> objects, Optional<ClassMap> map) {
+    private Expected(
+            List<DetectedObject> objects, Optional<ClassMap> map, List<ClassScore> classes) {
         this.objects = objects;
         this.map = map;
+        this.classes = classes;
     }
 
     static Expected of(TinyModel model, Path checkpoint, Path photo) {
@@ -50,7 +56,14 @@ final class Expected {
             try (Segmenter segmenter = Segmenter.load(checkpoint)) {
                 ClassMap map = segmenter.withTta(tta).segment(photo);
                 assertTrue(map.fractions().size() > 1);
-                return new Expected(List.of(), Optional.of(map));
+                return new Expected(List.of(), Optional.of(map), List.of());
+            }
+        }
+        if (model == TinyModel.CLASSIFIER) {
+            try (Classifier classifier = Classifier.load(checkpoint)) {
+                List<ClassScore> classes = classifier.withTta(tta).classify(photo);
+                assertEquals(2, classes.size());
+                return new Expected(List.of(), Optional.empty(), classes);
             }
         }
         try (Detector detector = Detector.load(checkpoint)) {
@@ -66,11 +79,14 @@ final class Expected {
 
     private static Expected found(List<DetectedObject> objects) {
         assertTrue(objects.size() > 1);
-        return new Expected(objects, Optional.empty());
+        return new Expected(objects, Optional.empty(), List.of());
     }
 
     /** The class by which DJL tells this. */
     Class<?> type() {
+        if (!classes.isEmpty()) {
+            return Classifications.class;
+        }
         return map.isPresent() ? CategoryMask.class : DetectedObjects.class;
     }
 
@@ -78,6 +94,15 @@ final class Expected {
         if (map.isPresent()) {
             assertLabels(((CategoryMask) answer).getMask());
             assertEquals(map.get().classes(), ((CategoryMask) answer).getClasses());
+            return;
+        }
+        if (!classes.isEmpty()) {
+            Classifications all = (Classifications) answer;
+            assertEquals(List.of("a", "b"), all.getClassNames());
+            List<Classifications.Classification> items = all.topK(2);
+            for (int i = 0; i < items.size(); i++) {
+                assertClass(i, items.get(i).getClassName(), items.get(i).getProbability());
+            }
             return;
         }
         List<DetectedObjects.DetectedObject> items = ((DetectedObjects) answer).items();
@@ -104,6 +129,18 @@ final class Expected {
                     List.of(gson.fromJson(answer.get("classes"), String[].class)));
             return;
         }
+        if (!classes.isEmpty()) {
+            JsonArray items = gson.fromJson(json, JsonArray.class);
+            assertEquals(2, items.size());
+            for (int i = 0; i < items.size(); i++) {
+                JsonObject item = items.get(i).getAsJsonObject();
+                assertClass(
+                        i,
+                        item.get("className").getAsString(),
+                        item.get("probability").getAsDouble());
+            }
+            return;
+        }
         List<DetectedObject> found = new ArrayList<>();
         for (JsonElement element : gson.fromJson(json, JsonArray.class)) {
             JsonObject item = element.getAsJsonObject();
@@ -116,6 +153,11 @@ final class Expected {
                             gson.fromJson(box.get("mask"), float[][].class)));
         }
         assertEquals(objects, found);
+    }
+
+    private void assertClass(int rank, String label, double probability) {
+        assertEquals(classes.get(rank).label(), label);
+        assertEquals(classes.get(rank).score(), probability);
     }
 
     private void assertLabels(int[][] rows) {

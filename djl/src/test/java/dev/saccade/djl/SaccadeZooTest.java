@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import ai.djl.Application;
 import ai.djl.Device;
 import ai.djl.inference.Predictor;
+import ai.djl.modality.Classifications;
 import ai.djl.modality.Input;
 import ai.djl.modality.Output;
 import ai.djl.modality.cv.Image;
@@ -24,12 +25,16 @@ import ai.djl.translate.TranslateException;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.checkpoint.weights.Naming;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.nn.Quantization;
 import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.models.ClassScore;
+import dev.saccade.models.Classifier;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
@@ -308,6 +313,38 @@ class SaccadeZooTest {
             assertEquals(
                     segmenter.segment(photo).at(70, 40),
                     found.getClasses().get(found.getMask()[40][70]));
+        }
+    }
+
+    @Test
+    void namesTheClassesOfImageNet() throws Exception {
+        String name = "classification/swin_tiny_imagenet";
+        ModelSpec spec = Zoo.packaged().recipe(name).spec();
+        Path ours = TinyModel.save(spec, folder.resolve("ours.safetensors"));
+        Path theirs = folder.resolve("timm.safetensors");
+        Checkpoint named = Naming.of("timm").fromSaccade(Checkpoints.open(ours));
+        Map<String, Tensor> bare = new HashMap<>();
+        named.tensors()
+                .forEach((key, value) -> bare.put(key.replaceFirst("^backbone\\.", ""), value));
+        assertTrue(bare.containsKey("head.fc.weight"), bare.keySet().toString());
+        Checkpoints.save(theirs, new Checkpoint(bare, Map.of()));
+        try (ZooModel<Path, Classifications> model =
+                        Criteria.builder()
+                                .setTypes(Path.class, Classifications.class)
+                                .optApplication(Application.CV.IMAGE_CLASSIFICATION)
+                                .optGroupId(SaccadeZoo.GROUP)
+                                .optArtifactId(name)
+                                .optArgument("checkpoint", theirs)
+                                .build()
+                                .loadModel();
+                Predictor<Path, Classifications> predictor = model.newPredictor();
+                Classifier classifier = Classifier.load(ours)) {
+            Classifications found = predictor.predict(photo);
+            assertEquals(1000, found.getClassNames().size());
+            assertEquals("toilet tissue", found.getClassNames().get(999));
+            ClassScore best = classifier.classify(photo).get(0);
+            assertEquals(best.label(), found.best().getClassName());
+            assertEquals(best.score(), found.best().getProbability());
         }
     }
 

@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Selects the layers to quantize so that AP, mask AP and mIoU drop by at most a limit.
+ * Selects the layers to quantize so that AP, mask AP, mIoU and top-1 drop by at most a limit.
  *
  * <p>Starts with all layers. While a metric on sample images drops by more than the limit, another
  * 10 % of the layers stay in float, beginning with the largest errors.
@@ -35,7 +35,7 @@ public record LayerSelection(double maxDrop) {
     /** Default number of sample images. */
     public static final int IMAGES = 64;
 
-    private static final Set<String> METRICS = ImmutableSet.of("AP", "mask_AP", "mIoU");
+    private static final Set<String> METRICS = ImmutableSet.of("AP", "mask_AP", "mIoU", "top1");
 
     /** Number of steps until all layers are in float. */
     private static final int STEPS = 10;

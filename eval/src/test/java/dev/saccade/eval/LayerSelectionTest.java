@@ -44,6 +44,16 @@ class LayerSelectionTest {
     }
 
     @Test
+    void theAccuracyOfClassifiersMustNotDrop() {
+        Map<String, Double> before =
+                LayerSelection.metrics(Map.of("top1", 0.9, "top5", 1.0, "ece", 0.1));
+        assertEquals(Map.of("top1", 0.9), before);
+        assertThrows(
+                SaccadeException.class,
+                () -> selection.requireSmallDrop("a.onnx", 8, before, Map.of("top1", 0.8)));
+    }
+
+    @Test
     void rejectsLargeDrops() {
         SaccadeException none = assertThrows(SaccadeException.class, () -> select(-1));
         assertTrue(

@@ -7,7 +7,8 @@ import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Version;
-import dev.saccade.core.components.TargetKind;
+import dev.saccade.core.components.ClassActivation;
+import dev.saccade.core.components.ClassificationHead;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
@@ -66,9 +67,6 @@ public record ModelDescription(
                 "resize to the input size, then to the original size; the class is the index of"
                         + " the largest value";
 
-        private static final String CLASSES =
-                "scores before softmax (or sigmoid for binary_cross_entropy) of each class";
-
         private static Array of(String name, String images) {
             return switch (name) {
                 case "images" -> array(name, "N 3 H W", images);
@@ -85,6 +83,15 @@ public record ModelDescription(
                 case "masks" -> array(name, "N M S S", "probabilities inside the boxes");
                 default -> array(name, "N K h w", LOGITS);
             };
+        }
+
+        private static Array ofClasses(ClassActivation activation) {
+            String meaning =
+                    switch (activation) {
+                        case SOFTMAX -> "the softmax over K is the probability of each class";
+                        case SIGMOID -> "the sigmoid is the probability of each class";
+                    };
+            return array("logits", "N K", meaning);
         }
 
         private static Array array(String name, String shape, String meaning) {
@@ -115,8 +122,8 @@ public record ModelDescription(
                 quantizedLayers,
                 settings.size().map(size -> List.of(size.height(), size.width())),
                 arrays(export.inputs(), images(export, spec)),
-                spec.model().head().targets() == TargetKind.CLASSES
-                        ? List.of(Array.array("logits", "N K", Array.CLASSES))
+                spec.model().head() instanceof ClassificationHead.Config head
+                        ? List.of(Array.ofClasses(head.activation()))
                         : arrays(export.outputs(), ""),
                 spec.classes(),
                 spec.transforms().stream()

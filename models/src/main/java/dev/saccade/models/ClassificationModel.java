@@ -12,11 +12,13 @@ import com.google.common.primitives.Floats;
 import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.components.ClassActivation;
 import dev.saccade.core.components.ClassificationHead;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.structures.ClassScores;
+import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.datasets.loader.Batch;
@@ -35,6 +37,7 @@ import java.util.function.UnaryOperator;
 public final class ClassificationModel extends Model<ClassScores> {
 
     private final ClassificationHead head;
+    private final ClassActivation activation;
 
     /**
      * Creates a classifier without weights.
@@ -44,6 +47,7 @@ public final class ClassificationModel extends Model<ClassScores> {
     public ClassificationModel(ModelConfig config, List<String> classes) {
         super(config, classes);
         ClassificationHead.Config part = (ClassificationHead.Config) config.head();
+        activation = part.activation();
         head = add("", buildComponent("head", () -> part.build(levels(), classes().size())));
     }
 
@@ -100,13 +104,19 @@ public final class ClassificationModel extends Model<ClassScores> {
         return scores(Functional.div(sum, batches.size())).get(0);
     }
 
+    /** Returns the probabilities of each image of a batch. */
+    List<ClassScores> scores(FeaturePyramid features) {
+        return scores(
+                activation.of(head.logits(features).toType(DataType.FLOAT32, false)));
+    }
+
     /** Predicts with another runtime; {@code network} returns logits {@code [N, K]}. */
     public List<ClassScores> predict(ImageBatch batch, UnaryOperator<NDArray> network) {
         return withoutGradients(() -> scores(probabilities(batch.pixels(), network)));
     }
 
     private NDArray probabilities(NDArray pixels, UnaryOperator<NDArray> network) {
-        return head.probabilities(network.apply(pixels).toType(DataType.FLOAT32, false));
+        return activation.of(network.apply(pixels).toType(DataType.FLOAT32, false));
     }
 
     private static List<ClassScores> scores(NDArray probabilities) {

@@ -2,10 +2,14 @@ package dev.saccade.models;
 
 import ai.djl.Device;
 
+import com.google.common.primitives.ImmutableDoubleArray;
+
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.ClassScores;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.InferenceInput;
 import dev.saccade.datasets.loader.TiledImage;
@@ -112,6 +116,34 @@ public final class Classifier extends TrainedModel<ClassScores> {
      */
     public List<ClassScore> classify(ImageSource image) {
         return ClassScore.top(predict(image), classes(), classes().size());
+    }
+
+    /** Probabilities of all classes, highest first, and the {@link #embedding} of an image. */
+    public record Embedded(List<ClassScore> classes, ImmutableDoubleArray embedding) {
+
+        public Embedded {
+            classes = List.copyOf(classes);
+        }
+    }
+
+    /** Returns probabilities and embedding of an image from one forward pass. */
+    public Embedded classifyWithEmbedding(ImageSource image) {
+        return compute(
+                scratch -> {
+                    try (InferenceInput input = reader().read(List.of(image))) {
+                        ImageBatch batch = input.to(scratch).get(0);
+                        return Model.withoutGradients(() -> embedded(batch));
+                    }
+                },
+                () -> "");
+    }
+
+    private Embedded embedded(ImageBatch batch) {
+        FeaturePyramid features = model().features(batch.pixels());
+        List<ClassScores> scores = ((ClassificationModel) model()).scores(features);
+        return new Embedded(
+                ClassScore.top(scores.get(0), classes(), classes().size()),
+                ImmutableDoubleArray.copyOf(means(features)));
     }
 
     /** Returns the probabilities of each image; predicts several at the same time. */

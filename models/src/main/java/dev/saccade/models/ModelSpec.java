@@ -111,8 +111,9 @@ public record ModelSpec(
                         () ->
                                 SaccadeException.user(
                                         "%s: contains weights but no model description; expected"
-                                                + " a checkpoint of a Saccade run (use init_from"
-                                                + " to train from third-party weights)",
+                                                + " a checkpoint of a Saccade run (for"
+                                                + " third-party weights, use convert --recipe, or"
+                                                + " init_from to train)",
                                         source));
     }
 

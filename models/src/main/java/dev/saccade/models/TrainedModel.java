@@ -27,6 +27,7 @@ import dev.saccade.core.ops.PredictionStreams;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.TensorMemory;
 import dev.saccade.core.structures.ClassScores;
+import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
@@ -219,15 +220,17 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
         return compute(
                 scratch -> {
                     try (InferenceInput input = reader.read(List.of(image))) {
-                        return Model.withoutGradients(() -> means(input.to(scratch).get(0)));
+                        ImageBatch batch = input.to(scratch).get(0);
+                        return Model.withoutGradients(
+                                () -> means(shared.model.features(batch.pixels())));
                     }
                 },
                 () -> "");
     }
 
-    private double[] means(ImageBatch batch) {
+    static double[] means(FeaturePyramid features) {
         List<NDArray> means = new ArrayList<>();
-        for (NDArray level : shared.model.features(batch.pixels()).levels()) {
+        for (NDArray level : features.levels()) {
             NDArray pixels =
                     level.toType(DataType.FLOAT32, false).reshape(1, level.getShape().get(1), -1);
             means.add(pixels.mean(new int[] {2}));

@@ -1,9 +1,15 @@
 package dev.saccade.models;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.base.Splitter;
+import com.google.common.io.Resources;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Tensor;
@@ -11,12 +17,17 @@ import dev.saccade.checkpoint.weights.LoadReport;
 import dev.saccade.checkpoint.weights.Naming;
 import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.io.IOException;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -129,5 +140,53 @@ class ClassifierCheckpointsTest {
         LoadReport report = Weights.initialize(theirs(model, library, prefix), backbone);
         assertEquals(List.of(), report.missing());
         assertEquals(List.of(), report.unexpected());
+    }
+
+    /** Returns a checkpoint with the names and shapes of an mmpretrain 1.2 classifier. */
+    private Checkpoint mmpretrain(String family) throws IOException {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        URL names = Resources.getResource(ClassifierCheckpointsTest.class, "mmpretrain.txt");
+        for (String line : Resources.readLines(names, StandardCharsets.UTF_8)) {
+            List<String> words = Splitter.on(' ').splitToList(line);
+            if (words.get(0).equals(family)) {
+                long[] sizes = words.stream().skip(2).mapToLong(Long::parseLong).toArray();
+                NDArray values = manager.randomUniform(0.1f, 1, new Shape(sizes));
+                tensors.put(words.get(1), Tensor.of(values));
+            }
+        }
+        return new Checkpoint(tensors, Map.of());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "swin, backbone.norm3.weight, norm.weight, head.fc.weight",
+        "resnet, backbone.layer4.2.conv3.weight, backbone.layer4.2.conv3.weight, head.fc.weight",
+        "deit, backbone.ln1.weight, norm.weight, head.layers.head.weight"
+    })
+    void loadsMmpretrainCompletely(String family, String theirs, String ours, String layer)
+            throws IOException {
+        Checkpoint checkpoint = mmpretrain(family);
+        ClassificationModel model = classifier(family, CLASSES);
+        model.initialize(manager, 1);
+        LoadReport report = Weights.restore(checkpoint, model);
+        assertTrue(report.isComplete(), report::toString);
+        assertEquals(List.of(), report.unexpected());
+        Map<String, Tensor> loaded = Checkpoint.of(model, Map.of()).tensors();
+        assertEquals(checkpoint.tensors().get(theirs), loaded.get(ours));
+        assertEquals(checkpoint.tensors().get(layer), loaded.get("head.weight"));
+        Checkpoint back = Naming.of("openmmlab").fromSaccade(new Checkpoint(loaded, Map.of()));
+        for (String name : List.of(theirs, layer)) {
+            assertEquals(checkpoint.tensors().get(name), back.tensors().get(name), name);
+        }
+    }
+
+    @Test
+    void rejectsDistilledModels() throws IOException {
+        ClassificationModel model = classifier("deit", CLASSES);
+        model.initialize(manager, 1);
+        Checkpoint checkpoint = mmpretrain("deit_distilled");
+        SaccadeException error =
+                assertThrows(SaccadeException.class, () -> Weights.restore(checkpoint, model));
+        assertTrue(error.getMessage().contains("is a distilled DeiT"), error.getMessage());
     }
 }

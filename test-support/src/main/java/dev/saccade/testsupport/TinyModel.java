@@ -24,32 +24,36 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Small models with random weights that detect something in most images. */
+/** Small models with random weights; detectors detect something in most images. */
 public enum TinyModel {
     RETINANET(
-            5,
             """
-            {type: retinanet, feat_channels: 8, stacked_convs: 1, nms: {score_thr: 0.008}}
+            neck: {type: fpn, out_channels: 8, num_outs: 5}
+            head:
+             {type: retinanet, feat_channels: 8, stacked_convs: 1, nms: {score_thr: 0.008}}
             """),
     MASK_RCNN(
-            5,
             """
-            {type: mask_rcnn, rpn_head: {feat_channels: 8}, bbox_head: {fc_out_channels: 8},
-             mask_head: {num_convs: 1, conv_out_channels: 8}, nms: {score_thr: 0.008}}
+            neck: {type: fpn, out_channels: 8, num_outs: 5}
+            head:
+             {type: mask_rcnn, rpn_head: {feat_channels: 8}, bbox_head: {fc_out_channels: 8},
+              mask_head: {num_convs: 1, conv_out_channels: 8}, nms: {score_thr: 0.008}}
             """),
-    SEMANTIC_FPN(4, "{type: semantic_fpn, channels: 8}");
+    SEMANTIC_FPN(
+            """
+            neck: {type: fpn, out_channels: 8, num_outs: 4}
+            head: {type: semantic_fpn, channels: 8}
+            """),
+    CLASSIFIER(
+            """
+            head: {type: linear_cls}
+            """);
 
     private final String yaml;
 
-    TinyModel(int levels, String head) {
+    TinyModel(String parts) {
         this.yaml =
-                """
-                backbone: {type: resnet, depth: 18, stem_channels: 4, base_channels: 4}
-                neck: {type: fpn, out_channels: 8, num_outs: LEVELS}
-                head: HEAD
-                """
-                        .replace("LEVELS", Integer.toString(levels))
-                        .replace("HEAD", head.strip());
+                "backbone: {type: resnet, depth: 18, stem_channels: 4, base_channels: 4}\n" + parts;
     }
 
     public boolean isSegmenter() {
@@ -66,7 +70,7 @@ public enum TinyModel {
         ModelConfig model = Configs.bind(ConfigFile.parse(yaml, name()), ModelConfig.class);
         List<Transform> transforms = new ArrayList<>(List.of(first));
         transforms.add(Configs.of(Normalize.class));
-        if (!isSegmenter()) {
+        if (this == RETINANET || this == MASK_RCNN) {
             transforms.add(Configs.of(Pad.class));
         }
         return save(new ModelSpec(model, transforms, tta, classes, Precision.FLOAT32), file);

@@ -7,6 +7,7 @@ import com.google.common.collect.Maps;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.schedules.RunLength;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -62,7 +63,7 @@ final class TunePlanner {
     }
 
     private TunePlan planSteps() {
-        Rungs rungs = rungs(baseSteps(), 1, 0, 1, settings.budget().amount());
+        Rungs rungs = rungs(baseLength().iterations(), 1, 0, 1, settings.budget().amount());
         double length = rungs.length(settings.budget().amount(), 0, 1);
         requireBudget(rungs, settings.budget().amount(), 1, 0, 1);
         return plan(rungs, length, Map.of());
@@ -81,7 +82,7 @@ final class TunePlanner {
         }
         double perStep = measured.secondsPerStep();
         Rungs rungs =
-                rungs(baseSteps() * perStep, perStep, cost(measured), jobs.parallel(), remaining());
+                rungs(baseLength().iterations() * perStep, perStep, cost(measured), jobs.parallel(), remaining());
         // Trials that differ only in settings without influence on the speed share a measurement.
         Map<Map<String, Choice>, Integer> measuredTrials = new LinkedHashMap<>();
         for (int trial = 0; trial < rungs.sizes().get(0); trial++) {
@@ -184,11 +185,11 @@ final class TunePlanner {
         }
     }
 
-    /** Returns the number of steps of the base config on all folds but one. */
-    private double baseSteps() {
+    /** Returns the length of the base config on all folds but one. */
+    private RunLength baseLength() {
         int train = images - images / folds.folds();
         int batches = (train + base.data().batchSize() - 1) / base.data().batchSize();
-        return base.length(batches, 1).iterations();
+        return base.length(batches, 1);
     }
 
     private RunConfig config(int trial) {
@@ -235,9 +236,9 @@ final class TunePlanner {
                         "schedule={type: trapezoid, decay: %s, warmup: {iterations: %d, ratio: %s}}",
                         Rungs.DECAY,
                         Math.min(
-                                base.schedule().warmup().iterations(),
+                                base.schedule().warmupSteps(baseLength()),
                                 steps.get(0) / WARM_UP_FRACTION),
-                        base.schedule().warmup().ratio()));
+                        base.schedule().warmupRatio(base.optimizer().learningRate())));
         if (base.data().numLastEpochs() > 0) {
             // A switch of the transforms would depend on the length of the run.
             overrides.add("data.num_last_epochs=0");

@@ -47,17 +47,50 @@ final class TinyData {
         return ConfigFile.load(write(folder), List.of());
     }
 
+    /** Writes ten images of two classes for training and four for validation. */
+    static ConfigNode.Mapping classifier(Path folder) throws IOException {
+        for (int i = 0; i < 14; i++) {
+            Path file = folder.resolve(i < 10 ? "train" : "val").resolve("class" + i % 2);
+            Files.createDirectories(file);
+            ImageIO.write(image(i), "png", file.resolve(i + ".png").toFile());
+        }
+        String yaml =
+                Text.format(
+                        """
+                        model:
+                          backbone: {type: resnet, depth: 18, stem_channels: 4, base_channels: 4}
+                          head: {type: linear_cls}
+                        data:
+                          root: %s
+                          train: {type: image_folder, folder: train}
+                          val: {type: image_folder, folder: val}
+                          train_transforms: [{type: random_flip}, {type: normalize}]
+                          val_transforms: [{type: normalize}]
+                        optimizer: {type: adamw, learning_rate: 0.002}
+                        schedule: {type: timm_cosine, warmup_epochs: 1, warmup_learning_rate: 2e-4}
+                        device: cpu
+                        epochs: 3
+                        """,
+                        folder);
+        return ConfigFile.load(
+                Files.writeString(folder.resolve("classes.yaml"), yaml), List.of());
+    }
+
+    private static BufferedImage image(int i) {
+        BufferedImage image = new BufferedImage(40, 32, BufferedImage.TYPE_INT_RGB);
+        for (int y = 4; y < 24; y++) {
+            for (int x = i; x < i + 16; x++) {
+                image.setRGB(x, y, 0xFFE080 - 256 * i);
+            }
+        }
+        return image;
+    }
+
     private static void write(Path folder, String part, int first, int end) throws IOException {
         StringBuilder images = new StringBuilder();
         StringBuilder boxes = new StringBuilder();
         for (int i = first; i < end; i++) {
-            BufferedImage image = new BufferedImage(40, 32, BufferedImage.TYPE_INT_RGB);
-            for (int y = 4; y < 24; y++) {
-                for (int x = i; x < i + 16; x++) {
-                    image.setRGB(x, y, 0xFFE080 - 256 * i);
-                }
-            }
-            ImageIO.write(image, "png", folder.resolve(i + ".png").toFile());
+            ImageIO.write(image(i), "png", folder.resolve(i + ".png").toFile());
             String comma = i == first ? "" : ",";
             images.append(
                     Text.format(

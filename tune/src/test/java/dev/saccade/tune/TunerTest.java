@@ -180,6 +180,24 @@ class TunerTest {
     }
 
     @Test
+    void trialsOfClassifiersWarmUp() throws IOException {
+        Tuner tuner =
+                new Tuner(
+                        TinyData.classifier(folder),
+                        settings(),
+                        InProcess.uninterrupted(),
+                        lines::add);
+        TuneResult result = tuner.run(folder.resolve("search"), false).orElseThrow();
+        TunePlan plan = TuneJson.read(folder.resolve("search/plan.json"), TunePlan.class);
+        for (TunePlan.Trial trial : plan.trials()) {
+            String schedule =
+                    "schedule={type: trapezoid, decay: 0.2, warmup: {iterations: 2, ratio: 0.1}}";
+            assertTrue(trial.overrides().contains(schedule), trial.overrides().toString());
+        }
+        assertTrue(Files.readString(result.report()).contains("top1"));
+    }
+
+    @Test
     void continuesAfterIoErrors() throws IOException {
         run("whole", InProcess.uninterrupted(), false);
         assertFalse(run("parts", new InProcess(0, Duration.ZERO), false).isPresent());

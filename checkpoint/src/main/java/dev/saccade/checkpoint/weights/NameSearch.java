@@ -98,7 +98,8 @@ final class NameSearch {
     private static Optional<NameTable> table(List<String> names, CheckpointRules rules) {
         Set<String> set = new LinkedHashSet<>(names);
         return rules.names().stream()
-                .filter(table -> table.translates() && table.isTheirs(set))
+                .filter(table -> table.translates() || !table.note().isEmpty())
+                .filter(table -> table.isTheirs(set))
                 .findFirst();
     }
 

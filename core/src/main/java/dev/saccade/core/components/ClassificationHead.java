@@ -18,6 +18,9 @@ public abstract class ClassificationHead extends Module {
         /** Creates a head without weights for these input levels. */
         ClassificationHead build(List<FeatureInfo> features, int numClasses);
 
+        /** Returns the function from logits to probabilities. */
+        ClassActivation activation();
+
         @Override
         default TargetKind targets() {
             return TargetKind.CLASSES;
@@ -26,9 +29,6 @@ public abstract class ClassificationHead extends Module {
 
     /** Returns {@code [N, K]} logits. */
     public abstract NDArray logits(FeaturePyramid features);
-
-    /** Returns {@code [N, K]} probabilities of logits. */
-    public abstract NDArray probabilities(NDArray logits);
 
     /**
      * Returns the training losses of a batch.

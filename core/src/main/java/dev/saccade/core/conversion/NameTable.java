@@ -22,14 +22,14 @@ import java.util.function.UnaryOperator;
  * in both directions; names without a matching row stay the same.
  *
  * @param library name of the other library, such as {@code timm}
- * @param theirMark pattern that only their names match
+ * @param theirMarks patterns that occur together only in their names
  * @param ourMarks patterns that occur together only in our names of this family
  * @param classes classes of the library's published checkpoints; empty if unknown
  * @param note a line for users who load such checkpoints; may be empty
  */
 public record NameTable(
         String library,
-        NamePattern theirMark,
+        List<NamePattern> theirMarks,
         List<NamePattern> ourMarks,
         List<Row> rows,
         List<String> classes,
@@ -112,7 +112,7 @@ public record NameTable(
             Map<String, Reordering> reorderings) {
         this(
                 library,
-                new NamePattern(theirMark),
+                List.of(new NamePattern(theirMark)),
                 ourMarks.stream().map(NamePattern::new).toList(),
                 rows.lines().map(row -> Row.parse(row, reorderings)).toList(),
                 List.of(),
@@ -121,12 +121,19 @@ public record NameTable(
 
     /** Adds the class names of published checkpoints in row order of the class layers. */
     public NameTable withClasses(List<String> names) {
-        return new NameTable(library, theirMark, ourMarks, rows, List.copyOf(names), note);
+        return new NameTable(library, theirMarks, ourMarks, rows, List.copyOf(names), note);
     }
 
     /** Adds a line for users of the library's checkpoints, such as on their channel order. */
     public NameTable withNote(String line) {
-        return new NameTable(library, theirMark, ourMarks, rows, classes, line);
+        return new NameTable(library, theirMarks, ourMarks, rows, classes, line);
+    }
+
+    /** Restricts this table to checkpoints that also have a tensor of this pattern. */
+    public NameTable withMark(String theirs) {
+        List<NamePattern> marks = new ArrayList<>(theirMarks);
+        marks.add(new NamePattern(theirs));
+        return new NameTable(library, List.copyOf(marks), ourMarks, rows, classes, note);
     }
 
     /** Returns whether any of the other library's names differs from ours. */
@@ -135,7 +142,7 @@ public record NameTable(
     }
 
     public boolean isTheirs(Set<String> names) {
-        return isAny(names, theirMark);
+        return theirMarks.stream().allMatch(mark -> isAny(names, mark));
     }
 
     /** Returns whether the names are our names of this model family. */

@@ -8,6 +8,8 @@ import com.google.common.io.MoreFiles;
 
 import dev.saccade.core.Text;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.image.ImageReader;
+import dev.saccade.datasets.image.TarArchive;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -19,6 +21,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -121,8 +124,7 @@ final class DuplicateImages {
         List<List<Image>> copies = new ArrayList<>(groups(decoded, i -> i.pixels.getAsLong()));
         for (List<Image> sameLength : groups(others, image -> length(image.file))) {
             for (List<Image> sameEnds : groups(sameLength, image -> ends(image.file))) {
-                copies.addAll(
-                        groups(sameEnds, i -> MoreFiles.asByteSource(i.file).hash(HASH).asLong()));
+                copies.addAll(groups(sameEnds, image -> hash(image.file)));
             }
         }
         return copies;
@@ -146,6 +148,10 @@ final class DuplicateImages {
     }
 
     private static long length(Path file) throws IOException {
+        OptionalInt archived = TarArchive.sizeInArchive(file);
+        if (archived.isPresent()) {
+            return archived.getAsInt();
+        }
         if (!Files.isRegularFile(file)) {
             throw new IOException("not a file");
         }
@@ -153,6 +159,9 @@ final class DuplicateImages {
     }
 
     private static long ends(Path file) throws IOException {
+        if (TarArchive.sizeInArchive(file).isPresent()) {
+            return hash(file);
+        }
         try (SeekableByteChannel channel = Files.newByteChannel(file)) {
             ByteBuffer ends = ByteBuffer.allocate(2 * END_BYTES);
             channel.read(ends.limit(END_BYTES));
@@ -160,5 +169,11 @@ final class DuplicateImages {
             channel.read(ends.limit(ends.capacity()));
             return HASH.hashBytes(ends.flip()).asLong();
         }
+    }
+
+    private static long hash(Path file) throws IOException {
+        return TarArchive.sizeInArchive(file).isPresent()
+                ? HASH.hashBytes(ImageReader.readBytes(file)).asLong()
+                : MoreFiles.asByteSource(file).hash(HASH).asLong();
     }
 }

@@ -91,7 +91,7 @@ public final class ImageFolderDataset implements Dataset {
             return classes;
         }
 
-        private ImageFolderDataset read(Path root, Findings findings) {
+        ImageFolderDataset read(Path root, Findings findings) {
             DataFolder.requireRoot(root, folder);
             Path parent = folder.equals(".") ? root : root.resolve(folder);
             if (!Files.isDirectory(parent)) {
@@ -147,6 +147,11 @@ public final class ImageFolderDataset implements Dataset {
             }
             return entries;
         }
+    }
+
+    /** Returns a copy with other class names, in the order of the folders. */
+    ImageFolderDataset withClasses(List<String> names) {
+        return new ImageFolderDataset(names, entries);
     }
 
     @Override

@@ -27,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * Regular files in an uncompressed tar archive, read in place. A path such as {@code
@@ -102,9 +103,17 @@ public final class TarArchive {
         if (Files.isRegularFile(path)) {
             return true;
         }
+        return sizeInArchive(path).isPresent();
+    }
+
+    /** Returns the number of bytes of a file in an archive; empty for other paths. */
+    public static OptionalInt sizeInArchive(Path path) {
         Optional<Path> archive = containing(path);
-        return archive.isPresent()
-                && open(archive.get()).entries.containsKey(name(archive.get(), path));
+        Entry entry =
+                archive.isEmpty()
+                        ? null
+                        : open(archive.get()).entries.get(name(archive.get(), path));
+        return entry == null ? OptionalInt.empty() : OptionalInt.of(entry.size);
     }
 
     private void index() throws IOException {

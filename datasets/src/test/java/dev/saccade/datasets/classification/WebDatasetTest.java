@@ -19,6 +19,7 @@ import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ImageLabelStatistics;
 import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.check.SplitComparison;
 import dev.saccade.datasets.image.ImageFiles;
 import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.datasets.loader.SampleReader;
@@ -30,6 +31,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -61,6 +63,32 @@ class WebDatasetTest {
     private static ImmutableIntArray labels(WebDataset dataset) {
         return ImmutableIntArray.copyOf(
                 IntStream.range(0, dataset.size()).map(i -> dataset.label(i).orElseThrow()));
+    }
+
+    @Test
+    void findsDuplicatesWithoutDecoding() {
+        new Shards()
+                .image("a.jpg", 20, 10)
+                .text("a.cls", "dog")
+                .image("b.jpg", 30, 10)
+                .text("b.cls", "dog")
+                .write(root.resolve("0.tar"));
+        new Shards().image("c.jpg", 20, 10).text("c.cls", "cat").write(root.resolve("1.tar"));
+        SplitComparison comparison = new SplitComparison();
+        CheckOptions quick = new CheckOptions(false, TargetKind.CLASSES, 1, () -> {});
+        Map<String, DatasetReport> reports = new HashMap<>();
+        reports.put(
+                "train",
+                config(1, List.of("*.tar"), "cat", "dog")
+                        .check(root, quick.with(comparison.split("train"))));
+        comparison.complete(reports, name -> name);
+        assertEquals(
+                List.of(
+                        root.resolve("1.tar/c.jpg")
+                                + ": image 3: has the same content as image 1 ("
+                                + root.resolve("0.tar/a.jpg")
+                                + "); keep one of them, with all labels"),
+                reports.get("train").messages(Finding.Severity.WARNING));
     }
 
     @Test

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.ClassActivation;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.Functional;
@@ -45,7 +46,7 @@ public record BinaryCrossEntropy(
     }
 
     @Override
-    public NDArray probabilities(NDArray logits) {
-        return Functional.sigmoid(logits);
+    public ClassActivation activation() {
+        return ClassActivation.SIGMOID;
     }
 }

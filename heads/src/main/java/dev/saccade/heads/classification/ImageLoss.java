@@ -2,6 +2,7 @@ package dev.saccade.heads.classification;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.core.components.ClassActivation;
 import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.ops.Functional;
 
@@ -19,8 +20,8 @@ public interface ImageLoss extends ComponentConfig {
      */
     NDArray loss(NDArray logits, NDArray targets);
 
-    /** Returns {@code [N, K]} probabilities of logits. */
-    NDArray probabilities(NDArray logits);
+    /** Returns the function from logits to probabilities that this loss trains. */
+    ClassActivation activation();
 
     /** Moves a fraction of each class to all K classes. */
     static NDArray smooth(NDArray targets, double fraction) {

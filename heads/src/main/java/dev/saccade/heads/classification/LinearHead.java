@@ -7,6 +7,7 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Iterables;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.ClassActivation;
 import dev.saccade.core.components.ClassificationHead;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
@@ -50,6 +51,11 @@ public final class LinearHead extends ClassificationHead {
         }
 
         @Override
+        public ClassActivation activation() {
+            return loss.activation();
+        }
+
+        @Override
         public LinearHead build(List<FeatureInfo> features, int numClasses) {
             return new LinearHead(this, features, numClasses);
         }
@@ -80,11 +86,6 @@ public final class LinearHead extends ClassificationHead {
         long channels = pooled.getShape().get(1);
         NDArray kept = dropout.apply(pooled.reshape(-1, channels, 1, 1));
         return head.apply(kept.reshape(-1, channels));
-    }
-
-    @Override
-    public NDArray probabilities(NDArray logits) {
-        return loss.probabilities(logits);
     }
 
     @Override

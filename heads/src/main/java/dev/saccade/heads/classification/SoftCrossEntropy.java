@@ -3,6 +3,7 @@ package dev.saccade.heads.classification;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.components.ClassActivation;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.ops.Functional;
@@ -28,7 +29,7 @@ public record SoftCrossEntropy(@Default("0") double labelSmoothing) implements I
     }
 
     @Override
-    public NDArray probabilities(NDArray logits) {
-        return logits.softmax(1);
+    public ClassActivation activation() {
+        return ClassActivation.SOFTMAX;
     }
 }

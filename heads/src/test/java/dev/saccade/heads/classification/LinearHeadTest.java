@@ -8,6 +8,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.components.ClassActivation;
 import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.Losses;
@@ -92,7 +93,20 @@ class LinearHeadTest {
         assertEquals(50, losses.metrics().get("acc_cls").getFloat());
         float expected = logits.logSoftmax(1).mul(distribution).sum().div(-2).getFloat();
         assertEquals(expected, losses.terms().get("loss_cls").getFloat(), 1e-5f);
+    }
+
+    @Test
+    void theLossDeterminesTheActivation() {
+        NDArray logits = manager.create(new float[] {0, 1, 2}, new Shape(1, 3));
+        ClassActivation softmax = Configs.of(LinearHead.Config.class).activation();
+        ClassActivation sigmoid =
+                Configs.of(LinearHead.Config.class, "loss={type: binary_cross_entropy}")
+                        .activation();
         assertArrayEquals(
-                logits.softmax(1).toFloatArray(), head.probabilities(logits).toFloatArray(), 1e-6f);
+                new float[] {0.0900f, 0.2447f, 0.6652f},
+                softmax.of(logits).toFloatArray(),
+                1e-4f);
+        assertArrayEquals(
+                new float[] {0.5f, 0.7311f, 0.8808f}, sigmoid.of(logits).toFloatArray(), 1e-4f);
     }
 }

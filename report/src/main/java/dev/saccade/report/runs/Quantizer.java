@@ -67,7 +67,7 @@ public final class Quantizer {
     /**
      * Settings.
      *
-     * @param maxDrop maximum drop of AP, mask AP or mIoU, from 0 to 1
+     * @param maxDrop maximum drop of AP, mask AP, mIoU or top-1, from 0 to 1
      * @param images number of training images on which layers are selected
      * @param overwrite whether to replace an existing file
      */

@@ -122,8 +122,9 @@ public record Candidates(List<Candidate> images, List<String> faults) {
     }
 
     private static Candidate classified(Classifier classifier, String name, ImageFile image) {
-        ImageSource source = ImageSource.of(image.file());
-        List<ClassScore> scores = classifier.classify(source);
+        Classifier.Embedded predicted =
+                classifier.classifyWithEmbedding(ImageSource.of(image.file()));
+        List<ClassScore> scores = predicted.classes();
         double entropy =
                 -scores.stream()
                                 .mapToDouble(each -> each.score())
@@ -138,7 +139,7 @@ public record Candidates(List<Candidate> images, List<String> faults) {
                 Text.format(
                         "entropy %.3f; best class %s (%.2f)",
                         entropy, scores.get(0).label(), scores.get(0).score()),
-                ImmutableDoubleArray.copyOf(classifier.embedding(source)),
+                predicted.embedding(),
                 Optional.empty());
     }
 }

@@ -20,6 +20,11 @@ public interface Schedule extends ComponentConfig {
         return warmup().iterations();
     }
 
+    /** Returns the first learning rate of warm-up as a fraction of {@code base}. */
+    default double warmupRatio(double base) {
+        return warmup().ratio();
+    }
+
     /**
      * Returns the schedule for a base learning rate that {@code reference_batch} multiplies by a
      * factor; unchanged by default.

@@ -50,6 +50,11 @@ public record TimmCosineSchedule(
     }
 
     @Override
+    public double warmupRatio(double base) {
+        return Math.min(1, warmupLearningRate / base);
+    }
+
+    @Override
     public TimmCosineSchedule scaled(double factor) {
         return new TimmCosineSchedule(
                 warmupEpochs,
