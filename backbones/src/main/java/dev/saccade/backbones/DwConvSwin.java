@@ -24,8 +24,8 @@ import java.util.Optional;
 
 /**
  * Swin Transformer with a depth-wise convolution or a {@link DecoupledDynamicFilter} between two
- * linear layers instead of attention (Zhou et al. 2021, ELSA: rows "DwConv" and "DDF", and Figure 2,
- * where groups of channels share filters).
+ * linear layers instead of attention (Zhou et al. 2021, ELSA: rows "DwConv" and "DDF", and Figure
+ * 2, where groups of channels share filters).
  *
  * <p>No code was published. Norms and MLPs are as in Swin; parameters and multiply-adds match the
  * paper.

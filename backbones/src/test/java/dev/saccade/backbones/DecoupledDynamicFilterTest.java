@@ -130,7 +130,9 @@ class DecoupledDynamicFilterTest {
         net.initialize(manager, 0);
         long count =
                 MultiplyAdds.count(
-                        () -> NoGrad.call(() -> net.apply(manager.ones(new Shape(1, 3, 224, 224)))));
+                        () ->
+                                NoGrad.call(
+                                        () -> net.apply(manager.ones(new Shape(1, 3, 224, 224)))));
         assertEquals(3.9e9, (double) count, 0.05e9);
     }
 

@@ -134,8 +134,16 @@ class ClassificationTest {
         Path exported = folder.resolve("exported");
         CommandResult export =
                 succeed(
-                        "export", quantized, "--format", "onnx", "--out", exported, "--max-drop", 1,
-                        "--images", 9);
+                        "export",
+                        quantized,
+                        "--format",
+                        "onnx",
+                        "--out",
+                        exported,
+                        "--max-drop",
+                        1,
+                        "--images",
+                        9);
         assertTrue(export.out().contains(" in 8 bits, selected on 9 "), export.out());
         assertTrue(export.out().matches("(?s).*\\ntop1 +[01]\\S+ +[01]\\S+\\n.*"), export.out());
         JsonNode model = JSON.readTree(Files.readString(exported.resolve("model.json")));
@@ -156,13 +164,12 @@ class ClassificationTest {
         Path image = folder.resolve("photo.png");
         ClassFolders.writeImage(image, 1, 3);
         CommandResult unknown = saccade("predict", theirs, image);
-        assertTrue(unknown.err().contains("use convert --recipe"), unknown.err());
+        assertTrue(unknown.err().contains("with saccade convert"), unknown.err());
 
         Path model = folder.resolve("model.safetensors");
         succeed("convert", theirs, model, "--recipe", recipe);
         JsonNode found =
-                JSON.readTree(
-                        succeed("predict", model, image, "--json", "--no-pictures").out());
+                JSON.readTree(succeed("predict", model, image, "--json", "--no-pictures").out());
         JsonNode best = found.findValue("classes").get(0);
         assertEquals(
                 ImageNet.NAMES.get(best.get("classIndex").asInt()), best.get("label").asText());
@@ -192,7 +199,7 @@ class ClassificationTest {
         writeSplits();
         succeed("new", data, "--out", config);
         Path out = folder.resolve("browse");
-        succeed("browse", config, "--out", out, "--count", "3", "--image-size", "40x32");
+        succeed("browse", config, "--out", out, "--count", "3", "--image-size", "32x32");
         String page = Files.readString(out.resolve("index.html"));
         for (String name : ClassFolders.CLASSES) {
             assertTrue(page.contains(name + "/0.png"), name);

@@ -267,7 +267,8 @@ class SegmentationTest {
                         "--set",
                         "data.val.classes=[sky, street, car]");
         assertEquals(2, checked.code(), checked.err());
-        String message = "data.val: lacks the class \"road\" of data.train and has the class"
+        String message =
+                "data.val: lacks the class \"road\" of data.train and has the class"
                         + " \"street\", which data.train lacks";
         assertTrue(checked.out().contains(message), checked.out());
         CommandResult fewer =

@@ -27,6 +27,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.datasets.image.ImageSource;
@@ -65,6 +66,9 @@ import java.util.SplittableRandom;
 
 /** Uses a config record on a small scale. */
 final class Trial {
+
+    private static final InputSize INPUT =
+            new InputSize(Optional.of(List.of(64, 64)), Optional.empty());
 
     private static final Size SIZE = new Size(64, 64);
     private static final List<String> CLASSES = List.of("cat", "dog", "sky");
@@ -107,7 +111,7 @@ final class Trial {
         } else if (PARTS_OF_HEADS.keySet().stream().anyMatch(kind -> kind.isInstance(settings))) {
             run(smallWith(settings));
         } else if (settings instanceof Transform transform) {
-            read(List.of(List.of(transform)));
+            read(List.of(INPUT.applyTo(List.of(transform))));
         } else if (settings instanceof BatchAugment augment) {
             augment(augment);
         } else if (settings instanceof ImageLoss loss) {

@@ -116,8 +116,8 @@ public final class ConfigGenerator {
                         name ->
                                 add(
                                         "# Pretrained weights make training faster and more"
-                                                + " accurate: run ./saccade weights fetch %s, then"
-                                                + " ./saccade new %s --force.",
+                                                + " accurate: run ./saccade weights fetch %s, delete"
+                                                + " this file, and run ./saccade new %s.",
                                         name, Printable.shellWord(folder.root())));
         start.initFrom().ifPresent(name -> add("init_from: %s\tdownloaded", name));
     }

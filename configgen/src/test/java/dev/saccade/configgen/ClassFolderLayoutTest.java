@@ -129,7 +129,7 @@ class ClassFolderLayoutTest {
 
         RunConfig config = RunConfig.load(file);
 
-        assertEquals(Optional.of(List.of(size, size)), config.data().size().cropSize());
+        assertEquals(Optional.of(List.of(size, size)), config.data().size().imageSize());
         assertEquals(batch, config.data().batchSize());
         assertEquals(TargetKind.CLASSES, config.model().head().targets());
         assertEquals(Optional.of(images("a")), config.data().train());

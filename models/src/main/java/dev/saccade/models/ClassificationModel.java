@@ -106,8 +106,7 @@ public final class ClassificationModel extends Model<ClassScores> {
 
     /** Returns the probabilities of each image of a batch. */
     List<ClassScores> scores(FeaturePyramid features) {
-        return scores(
-                activation.of(head.logits(features).toType(DataType.FLOAT32, false)));
+        return scores(activation.of(head.logits(features).toType(DataType.FLOAT32, false)));
     }
 
     /** Predicts with another runtime; {@code network} returns logits {@code [N, K]}. */

@@ -111,9 +111,10 @@ public record ModelSpec(
                         () ->
                                 SaccadeException.user(
                                         "%s: contains weights but no model description; expected"
-                                                + " a checkpoint of a Saccade run (for"
-                                                + " third-party weights, use convert --recipe, or"
-                                                + " init_from to train)",
+                                                + " a checkpoint of a Saccade run (add the"
+                                                + " model of a recipe to third-party weights with"
+                                                + " saccade convert, or train from them with"
+                                                + " init_from)",
                                         source));
     }
 

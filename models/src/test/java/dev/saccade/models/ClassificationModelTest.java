@@ -11,6 +11,8 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ClassScores;
 import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Size;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,7 +33,10 @@ class ClassificationModelTest {
                                 "head={type: linear_cls}"),
                         CLASSES);
         try (NDManager manager = NDManager.newBaseManager()) {
-            ImageBatch images = new ImageBatch(manager.zeros(new Shape(1, 3, 32, 32)), List.of());
+            ImageBatch images =
+                    new ImageBatch(
+                            manager.zeros(new Shape(1, 3, 32, 32)),
+                            List.of(ImageInfo.of(new Size(32, 32))));
             return model.predict(
                     images, pixels -> pixels.getManager().create(logits, new Shape(1, 3)));
         }
@@ -40,11 +45,9 @@ class ClassificationModelTest {
     @ParameterizedTest
     @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY})
     void rejectsLogitsOfADivergedModel(float logit) {
-        SaccadeException failure =
-                assertThrows(SaccadeException.class, () -> predict(0, logit, 1));
+        SaccadeException failure = assertThrows(SaccadeException.class, () -> predict(0, logit, 1));
         assertEquals(SaccadeException.Kind.USER, failure.kind());
-        assertTrue(
-                failure.getMessage().contains("predicts NaN or infinity"), failure.getMessage());
+        assertTrue(failure.getMessage().contains("predicts NaN or infinity"), failure.getMessage());
         assertEquals(2, predict(0, -1000, 1).get(0).best());
     }
 }

@@ -332,7 +332,8 @@ class RecipesTest {
             return;
         }
         boolean isTuned = name.contains("elsa_swin_large");
-        boolean isElsa = name.matches(".*/(elsa_swin|unified_swin|dwconv_swin|dwnet)_.*") && !isTuned;
+        boolean isElsa =
+                name.matches(".*/(elsa_swin|unified_swin|dwconv_swin|dwnet)_.*") && !isTuned;
         RunConfig config = recipe(name, "data.batch_size=1024");
         RunLength length = config.length(IMAGENET_STEPS, 1);
         assertEquals(IMAGENET_STEPS * (isTuned ? 30L : isElsa ? 310 : 300), length.iterations());

@@ -82,7 +82,12 @@ final class TunePlanner {
         }
         double perStep = measured.secondsPerStep();
         Rungs rungs =
-                rungs(baseLength().iterations() * perStep, perStep, cost(measured), jobs.parallel(), remaining());
+                rungs(
+                        baseLength().iterations() * perStep,
+                        perStep,
+                        cost(measured),
+                        jobs.parallel(),
+                        remaining());
         // Trials that differ only in settings without influence on the speed share a measurement.
         Map<Map<String, Choice>, Integer> measuredTrials = new LinkedHashMap<>();
         for (int trial = 0; trial < rungs.sizes().get(0); trial++) {

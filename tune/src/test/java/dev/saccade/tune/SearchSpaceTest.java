@@ -74,8 +74,7 @@ class SearchSpaceTest {
                             - {type: normalize}
                         """);
         SearchSpace space = SearchSpace.of(base, List.of(), List.of("backbone"));
-        assertEquals(
-                List.of("learning_rate", "image_size", "augmentation", "ema"), space.names());
+        assertEquals(List.of("learning_rate", "image_size", "augmentation", "ema"), space.names());
         Set<String> crops = new TreeSet<>();
         for (int trial = 1; trial < 60; trial++) {
             Choice augmentation = space.sample(0, trial).get("augmentation");
@@ -89,8 +88,7 @@ class SearchSpaceTest {
                 crops.add(first.replaceAll(".*(scale=\\[[^]]*]).*", "$1"));
             }
         }
-        assertEquals(
-                Set.of("scale=[0.08, 1.0]", "scale=[0.35, 1.0]", "scale=[0.5, 1.0]"), crops);
+        assertEquals(Set.of("scale=[0.08, 1.0]", "scale=[0.35, 1.0]", "scale=[0.5, 1.0]"), crops);
     }
 
     @Test

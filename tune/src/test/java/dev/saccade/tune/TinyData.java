@@ -72,8 +72,7 @@ final class TinyData {
                         epochs: 3
                         """,
                         folder);
-        return ConfigFile.load(
-                Files.writeString(folder.resolve("classes.yaml"), yaml), List.of());
+        return ConfigFile.load(Files.writeString(folder.resolve("classes.yaml"), yaml), List.of());
     }
 
     private static BufferedImage image(int i) {

@@ -241,19 +241,24 @@ public final class Functional {
                         && isNarrow(kernel.get(1), x.getDataType())
                         && Kernels.isFusedFor(x);
         Supplier<NDArray> operator =
-                isFused
-                        ? () -> groupedConvolution(x, weight, bias)
-                        : () ->
-                                x.getNDArrayInternal()
-                                        .convolution(
-                                                x,
-                                                weight,
-                                                bias,
-                                                new Shape(stride, stride),
-                                                new Shape(padding, padding),
-                                                new Shape(dilation, dilation),
-                                                groups)
-                                        .singletonOrThrow();
+                () -> {
+                    if (isFused) {
+                        return groupedConvolution(x, weight, bias);
+                    }
+                    if (SmallMapConvolution.isFaster(x, kernel, result, dilation, groups)) {
+                        return SmallMapConvolution.apply(x, weight, bias, stride, padding);
+                    }
+                    return x.getNDArrayInternal()
+                            .convolution(
+                                    x,
+                                    weight,
+                                    bias,
+                                    new Shape(stride, stride),
+                                    new Shape(padding, padding),
+                                    new Shape(dilation, dilation),
+                                    groups)
+                            .singletonOrThrow();
+                };
         return MultiplyAdds.run(result.size() * kernel.slice(1).size(), x, result, operator);
     }
 

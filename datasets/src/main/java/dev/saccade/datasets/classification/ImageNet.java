@@ -65,7 +65,8 @@ public final class ImageNet {
             Optional<ImageFolderDataset> dataset = read(root, findings);
             return findings.hasErrors()
                     ? findings.report(new ImageLabelStatistics(Map.of()))
-                    : DatasetCheck.run(dataset.orElseThrow(), options).withWarnings(findings.kept());
+                    : DatasetCheck.run(dataset.orElseThrow(), options)
+                            .withWarnings(findings.kept());
         }
 
         @Override

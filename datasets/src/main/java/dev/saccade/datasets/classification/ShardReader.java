@@ -259,8 +259,7 @@ final class ShardReader {
     private static void requireName(String label) {
         if (label.isEmpty()) {
             throw SaccadeException.user("has no label; expected a class name or index");
-        } else if (label.length() > MAX_NAME
-                || CharMatcher.javaIsoControl().matchesAnyOf(label)) {
+        } else if (label.length() > MAX_NAME || CharMatcher.javaIsoControl().matchesAnyOf(label)) {
             throw SaccadeException.user(
                     "the label has line breaks, control characters or more than %d characters;"
                             + " expected a class name or index",

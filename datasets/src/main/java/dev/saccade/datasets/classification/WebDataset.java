@@ -70,8 +70,9 @@ public final class WebDataset implements Dataset {
     /**
      * Settings of a data set in shards.
      *
-     * @param shards paths of tar archives, relative to the root of the data; may contain ranges such
-     *     as {@code {000..146}}. File names may also contain {@code *}, {@code ?} and {@code {a,b}}
+     * @param shards paths of tar archives, relative to the root of the data; may contain ranges
+     *     such as {@code {000..146}}. File names may also contain {@code *}, {@code ?} and {@code
+     *     {a,b}}
      * @param classes class names in the order of the labels
      * @param classesFile text file with a class name per line, instead of {@code classes}. If
      *     neither is set, labels must be names, and classes are in alphabetical order

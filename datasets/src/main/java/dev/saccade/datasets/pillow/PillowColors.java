@@ -45,8 +45,7 @@ final class PillowColors {
         double scale = 255.0 / (high - low);
         double offset = -low * scale;
         return table(
-                level ->
-                        flat ? level : Math.max(0, Math.min(255, (int) (level * scale + offset))));
+                level -> flat ? level : Math.max(0, Math.min(255, (int) (level * scale + offset))));
     }
 
     static PillowImage equalize(PillowImage image) {

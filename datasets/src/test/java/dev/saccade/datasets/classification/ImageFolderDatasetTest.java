@@ -185,8 +185,7 @@ class ImageFolderDatasetTest {
                 warnings.contains(root.resolve("train") + ": skips 1 file" + broken + "cow"),
                 warnings.toString());
         assertTrue(
-                warnings.contains(
-                        root.resolve("train/cat") + ": skips 1 file" + broken + "3.jpg"),
+                warnings.contains(root.resolve("train/cat") + ": skips 1 file" + broken + "3.jpg"),
                 warnings.toString());
         assertTrue(
                 warnings.toString().contains("train/cat: skips 1 link to a parent folder: loop"),

@@ -89,18 +89,14 @@ class ShardLabelsTest {
 
     @Test
     void ignoresByteOrderMarks() throws IOException {
-        labeled()
-                .image("b.jpg", 8, 8)
-                .text("b.cls", "\ufeffdog")
-                .write(root.resolve("0.tar"));
+        labeled().image("b.jpg", 8, 8).text("b.cls", "\ufeffdog").write(root.resolve("0.tar"));
         assertEquals(List.of("cat", "dog"), config("0.tar").open(root).classes());
         Files.writeString(root.resolve("names.txt"), "\ufeffdog\r\ncat\r\n");
         assertEquals(List.of("dog", "cat"), withNames().open(root).classes());
     }
 
     private static WebDataset.Config withNames() {
-        return new WebDataset.Config(
-                List.of("0.tar"), List.of(), Optional.of("names.txt"), 1);
+        return new WebDataset.Config(List.of("0.tar"), List.of(), Optional.of("names.txt"), 1);
     }
 
     @ParameterizedTest
@@ -180,8 +176,7 @@ class ShardLabelsTest {
     @Test
     void reportsManyMissingShards() {
         SaccadeException failure =
-                assertThrows(
-                        SaccadeException.class, () -> config("{0..9999}.tar").open(root));
+                assertThrows(SaccadeException.class, () -> config("{0..9999}.tar").open(root));
         assertTrue(failure.getMessage().contains("and 9980 more"), failure.getMessage());
     }
 }

@@ -87,7 +87,7 @@ class WebDatasetTest {
                         root.resolve("1.tar/c.jpg")
                                 + ": image 3: has the same content as image 1 ("
                                 + root.resolve("0.tar/a.jpg")
-                                + "); keep one of them, with all labels"),
+                                + "); keep one of them, with the correct labels"),
                 reports.get("train").messages(Finding.Severity.WARNING));
     }
 

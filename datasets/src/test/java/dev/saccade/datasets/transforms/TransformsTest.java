@@ -96,8 +96,7 @@ class TransformsTest {
                         own,
                         new CenterCrop(List.of(64, 96))),
                 wide.applyTo(List.of(crop, own, center)));
-        String message =
-                assertThrows(SaccadeException.class, () -> wide.applyTo(all)).getMessage();
+        String message = assertThrows(SaccadeException.class, () -> wide.applyTo(all)).getMessage();
         assertTrue(message.contains("image_size [96, 64] is not square"), message);
         assertEquals(
                 List.of(

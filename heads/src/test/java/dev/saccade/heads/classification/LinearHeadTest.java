@@ -103,9 +103,7 @@ class LinearHeadTest {
                 Configs.of(LinearHead.Config.class, "loss={type: binary_cross_entropy}")
                         .activation();
         assertArrayEquals(
-                new float[] {0.0900f, 0.2447f, 0.6652f},
-                softmax.of(logits).toFloatArray(),
-                1e-4f);
+                new float[] {0.0900f, 0.2447f, 0.6652f}, softmax.of(logits).toFloatArray(), 1e-4f);
         assertArrayEquals(
                 new float[] {0.5f, 0.7311f, 0.8808f}, sigmoid.of(logits).toFloatArray(), 1e-4f);
     }

@@ -86,7 +86,8 @@ class ZooTest {
             assertEquals(!DIVERGED.equals(recipe.name()), hasResults);
             List<String> classes = recipe.spec().classes();
             assertEquals(1000, classes.size());
-            assertEquals(List.of("tench", "toilet tissue"), List.of(classes.get(0), classes.get(999)));
+            assertEquals(
+                    List.of("tench", "toilet tissue"), List.of(classes.get(0), classes.get(999)));
             return;
         }
         if (recipe.publication().isEmpty()) {
