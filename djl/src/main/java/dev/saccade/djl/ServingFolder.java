@@ -3,11 +3,14 @@ package dev.saccade.djl;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.models.ModelCard;
 import dev.saccade.models.ModelSpec;
+import dev.saccade.models.Provenance;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
@@ -31,9 +34,10 @@ public final class ServingFolder {
      *     folder is not empty
      */
     public static void write(Path checkpoint, Path folder) {
-        ModelSpec spec =
-                ModelSpec.fromMetadata(
-                        Checkpoints.open(checkpoint).metadata(), checkpoint.toString());
+        Map<String, String> metadata = Checkpoints.open(checkpoint).metadata();
+        ModelSpec spec = ModelSpec.fromMetadata(metadata, checkpoint.toString());
+        ModelCard card =
+                ModelCard.of(folder, spec, Provenance.find(metadata, checkpoint.toString()));
         String properties =
                 Text.format(
                         """
@@ -58,6 +62,7 @@ public final class ServingFolder {
             Files.createDirectories(folder);
             Files.copy(checkpoint, folder.resolve(CHECKPOINT));
             Files.writeString(folder.resolve("serving.properties"), properties);
+            card.write(folder.resolve(ModelCard.FILE));
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be written: %s", folder, e.getMessage());
         }

@@ -120,7 +120,8 @@ class ExportedExamplesTest {
                                 format,
                                 detector.spec(),
                                 Optional.of(ScoreThresholds.of(MIN_SCORE)),
-                                List.of())
+                                List.of(),
+                                Optional.empty())
                         .write(exported.resolve("model.json"));
             }
         }

@@ -27,7 +27,13 @@ public enum ExportFormat {
     TORCHSCRIPT(".pt") {
 
         @Override
-        void write(Graph graph, List<String> inputs, List<String> outputs, int opset, Path file) {
+        void write(
+                Graph graph,
+                List<String> inputs,
+                List<String> outputs,
+                int opset,
+                Map<String, String> metadata,
+                Path file) {
             Map<Value, String> names = new HashMap<>();
             for (int i = 0; i < inputs.size(); i++) {
                 names.put(graph.inputs().get(i), inputs.get(i));
@@ -52,7 +58,7 @@ public enum ExportFormat {
                             parameters, results));
             code.append(new TorchScriptCode(graph, names).body("(", ",)").indent(2));
             code.append(TorchScriptCode.functions(graph));
-            TorchFile.writeScript(file, code.toString(), attributes);
+            TorchFile.writeScript(file, code.toString(), attributes, metadata);
         }
 
         @Override
@@ -69,8 +75,14 @@ public enum ExportFormat {
     ONNX(".onnx") {
 
         @Override
-        void write(Graph graph, List<String> inputs, List<String> outputs, int opset, Path file) {
-            ModelProto model = OnnxWriter.write(graph, inputs, outputs, opset);
+        void write(
+                Graph graph,
+                List<String> inputs,
+                List<String> outputs,
+                int opset,
+                Map<String, String> metadata,
+                Path file) {
+            ModelProto model = OnnxWriter.write(graph, inputs, outputs, opset, metadata);
             AtomicFile.write(file, channel -> model.writeTo(Channels.newOutputStream(channel)));
         }
 
@@ -117,7 +129,12 @@ public enum ExportFormat {
     }
 
     abstract void write(
-            Graph graph, List<String> inputs, List<String> outputs, int opset, Path file);
+            Graph graph,
+            List<String> inputs,
+            List<String> outputs,
+            int opset,
+            Map<String, String> metadata,
+            Path file);
 
     /** Rejects a model that cannot be written in this format. */
     void require(Model<?> model, Precision precision) {}

@@ -14,6 +14,7 @@ import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
+import dev.saccade.models.Provenance;
 import dev.saccade.models.ScoreThresholds;
 
 import java.nio.file.Path;
@@ -37,6 +38,7 @@ import java.util.Optional;
  * @param scoreThreshold recommended minimum score of detections; none for segmentation
  * @param classScoreThresholds recommended minimum scores by class name; other classes use {@code
  *     scoreThreshold}
+ * @param provenance origin of the weights; empty if unknown
  * @param model config of backbone, neck and head, including thresholds of NMS
  */
 public record ModelDescription(
@@ -54,6 +56,7 @@ public record ModelDescription(
         Map<String, TestTimeAugmentation> views,
         Optional<Double> scoreThreshold,
         Map<String, Double> classScoreThresholds,
+        Optional<Provenance> provenance,
         ModelConfig model) {
 
     /** An input or output; letters in its shape are variable sizes. */
@@ -106,7 +109,8 @@ public record ModelDescription(
             ExportFormat format,
             ModelSpec spec,
             Optional<ScoreThresholds> thresholds,
-            List<String> quantizedLayers) {
+            List<String> quantizedLayers,
+            Optional<Provenance> provenance) {
         ModelExport.Settings settings = export.settings();
         boolean normalizes = settings.normalization().isPresent();
         return new ModelDescription(
@@ -132,6 +136,7 @@ public record ModelDescription(
                 spec.tta().tta(),
                 thresholds.map(ScoreThresholds::overall),
                 thresholds.map(ScoreThresholds::perClass).orElse(Map.of()),
+                provenance,
                 spec.model());
     }
 

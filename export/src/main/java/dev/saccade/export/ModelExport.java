@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.IntConsumer;
@@ -232,7 +233,15 @@ public final class ModelExport {
 
     /** Writes the model. Fails if the format lacks an operator. */
     public void write(ExportFormat format, Path file) {
-        write(format, results(), outputs, file);
+        write(format, Map.of(), file);
+    }
+
+    /**
+     * Writes the model with metadata: {@code metadata_props} in ONNX, extra files in TorchScript.
+     * Fails if the format lacks an operator.
+     */
+    public void write(ExportFormat format, Map<String, String> metadata, Path file) {
+        write(format, results(), outputs, metadata, file);
     }
 
     /**
@@ -245,7 +254,7 @@ public final class ModelExport {
         try {
             Path file = Files.createTempFile(folder, "saccade", format.suffix());
             try {
-                write(format, values, names, file);
+                write(format, values, names, Map.of(), file);
                 return format.open(file);
             } finally {
                 Files.deleteIfExists(file);
@@ -255,8 +264,13 @@ public final class ModelExport {
         }
     }
 
-    private void write(ExportFormat format, List<Value> values, List<String> names, Path file) {
-        format.write(graph.withOutputs(values), inputs, names, settings.opset, file);
+    private void write(
+            ExportFormat format,
+            List<Value> values,
+            List<String> names,
+            Map<String, String> metadata,
+            Path file) {
+        format.write(graph.withOutputs(values), inputs, names, settings.opset, metadata, file);
     }
 
     /** Returns the values to compare with {@link ModelOutputs#maps}. */

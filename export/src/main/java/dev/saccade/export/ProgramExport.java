@@ -6,6 +6,7 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.base.Ascii;
 
+import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.Count;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.OutputFolder;
@@ -21,6 +22,8 @@ import dev.saccade.datasets.DatasetSubset;
 import dev.saccade.eval.LayerSelection;
 import dev.saccade.eval.RecordedMetric;
 import dev.saccade.models.Model;
+import dev.saccade.models.ModelCard;
+import dev.saccade.models.Provenance;
 import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.TrainedModel;
 
@@ -28,6 +31,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -93,7 +97,12 @@ public record ProgramExport(
             ModelExport export = record(model);
             String name = "model" + format.suffix();
             Path file = target.resolve(name);
-            export.write(format, file);
+            Optional<Provenance> provenance =
+                    Provenance.find(
+                            Checkpoints.open(checkpoint).metadata(), checkpoint.toString());
+            Map<String, String> metadata =
+                    provenance.map(Provenance::toMetadata).orElse(Map.of());
+            export.write(format, metadata, file);
             out.println(
                     Printable.format(
                             "%s: %.1f MB, %s, images of %s, in %.1f s",
@@ -120,6 +129,7 @@ public record ProgramExport(
                                                     model.withPrecision(precision),
                                                     subset.orElseThrow(),
                                                     checkpoint,
+                                                    metadata,
                                                     file))
                             .orElse(List.of());
             Optional<ScoreThresholds> thresholds =
@@ -127,8 +137,9 @@ public record ProgramExport(
                             detector -> Optional.of(detector.scoreThresholds()),
                             segmenter -> Optional.empty(),
                             classifier -> Optional.empty());
-            ModelDescription.of(export, format, model.spec(), thresholds, quantized)
+            ModelDescription.of(export, format, model.spec(), thresholds, quantized, provenance)
                     .write(target.resolve("model.json"));
+            ModelCard.of(folder, model.spec(), provenance).write(target.resolve(ModelCard.FILE));
             target.finish();
         }
     }
@@ -140,6 +151,7 @@ public record ProgramExport(
             TrainedModel<P> model,
             Dataset val,
             Path checkpoint,
+            Map<String, String> metadata,
             Path file) {
         Images training = settings.training;
         Dataset sample =
@@ -152,7 +164,7 @@ public record ProgramExport(
         QuantizedExport.Result quantized =
                 new QuantizedExport(export, model, sample, file.getParent(), workers, bars)
                         .quantize(Set.copyOf(layers), settings.selection);
-        quantized.export().write(format, file);
+        quantized.export().write(format, metadata, file);
         out.println(
                 Printable.format(
                         "quantized: %.1f MB, %d of %d layers in 8 bits, selected on %s",

@@ -7,7 +7,9 @@ import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Problems;
 import dev.saccade.core.nn.Precision;
+import dev.saccade.models.ModelCard;
 import dev.saccade.models.ModelSpec;
+import dev.saccade.models.Provenance;
 import dev.saccade.models.ScoreThresholds;
 
 import java.nio.file.Path;
@@ -15,6 +17,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Exports the weights and the description of a model, without training state. */
 public final class WeightsExport {
@@ -39,9 +42,13 @@ public final class WeightsExport {
         Map<String, String> metadata = new HashMap<>(spec.toMetadata());
         ScoreThresholds.find(whole.metadata(), checkpoint.toString())
                 .ifPresent(thresholds -> metadata.putAll(thresholds.toMetadata()));
+        Optional<Provenance> provenance =
+                Provenance.find(whole.metadata(), checkpoint.toString());
+        provenance.ifPresent(origin -> metadata.putAll(origin.toMetadata()));
         try (OutputFolder target = OutputFolder.create(folder, "export", false, List.of())) {
             Checkpoints.save(
                     target.resolve("model.safetensors"), new Checkpoint(weights, metadata));
+            ModelCard.of(folder, spec, provenance).write(target.resolve(ModelCard.FILE));
             target.finish();
         }
     }

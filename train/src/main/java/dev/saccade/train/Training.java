@@ -20,6 +20,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.models.Model;
+import dev.saccade.models.Provenance;
 import dev.saccade.train.checkpoint.Checkpointables;
 import dev.saccade.train.checkpoint.ConfigChange;
 import dev.saccade.train.checkpoint.RankAgreement;
@@ -29,6 +30,7 @@ import dev.saccade.train.checkpoint.RunFork;
 import dev.saccade.train.checkpoint.RunIdentity;
 import dev.saccade.train.checkpoint.RunLayout;
 import dev.saccade.train.checkpoint.RunLock;
+import dev.saccade.train.checkpoint.RunProvenance;
 import dev.saccade.train.checkpoint.RunState;
 import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.InitialWeights;
@@ -254,6 +256,7 @@ public final class Training {
             Dataset train,
             Optional<Dataset> val,
             Optional<Validation> validation,
+            Optional<Provenance.InitialWeights> initial,
             List<String> notes) {}
 
     /** Checks folder and data, builds the model, and trains. */
@@ -288,11 +291,14 @@ public final class Training {
             Optional<Validation> validation =
                     val.map(each -> new ModelEvaluator<>(config, model, manager, ranks, each));
             model.initialize(manager, config.seed());
+            Optional<Provenance.InitialWeights> identified =
+                    initial.map(InitialWeights::identify);
             if (isNew) {
+                initial.ifPresent(from -> notes.add(from.describe(identified.orElseThrow())));
                 notes.addAll(InitialWeights.load(initial, config, model));
                 RunFolder.create(folder.path());
             }
-            Parts parts = new Parts(manager, model, train, val, validation, notes);
+            Parts parts = new Parts(manager, model, train, val, validation, identified, notes);
             Supplier<Outcome> run = () -> train(parts, folder, given, resume);
             return isFirst() ? RunLock.runLocked(folder, run) : run.get();
         }
@@ -326,6 +332,7 @@ public final class Training {
                             folder,
                             new Checkpointables(model, optimizer, ema, named.and(given)),
                             identity,
+                            RunProvenance.of(config, parts.initial, parts.train),
                             RunLayout.of(config, loader.batchesPerEpoch(), worldSize),
                             ranks);
             List<String> notes = parts.notes;

@@ -6,16 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.models.Provenance;
 import dev.saccade.models.ScoreThresholds;
 import dev.saccade.train.checkpoint.Checkpointables;
 import dev.saccade.train.checkpoint.RunCheckpoints;
 import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.checkpoint.RunLayout;
+import dev.saccade.train.checkpoint.RunProvenance;
 import dev.saccade.train.checkpoint.RunState;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hooks;
@@ -32,7 +35,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -84,10 +89,15 @@ class RunCheckpointsTest {
     }
 
     private RunCheckpoints newProcess() {
+        return newProcess(TinyRun.PROVENANCE);
+    }
+
+    private RunCheckpoints newProcess(RunProvenance provenance) {
         return new RunCheckpoints(
                 files,
                 new Checkpointables(run.net, optimizer, Optional.empty(), new Hooks(List.of())),
                 Map.of("run.data", "tiny"),
+                provenance,
                 new RunLayout(1, 1, 4),
                 ProcessGroup.alone());
     }
@@ -257,6 +267,41 @@ class RunCheckpointsTest {
         } catch (SaccadeException e) {
             return Optional.empty();
         }
+    }
+
+    @Test
+    void storesTheProvenanceOfEachState() {
+        process.saveLast(state(3).afterEvaluation(0.5, Optional.empty()));
+        assertEquals(
+                Optional.of(TinyRun.PROVENANCE.start().at(3, Map.of("AP", 0.5))), provenance());
+        process.saveLast(state(4));
+        assertEquals(Optional.of(TinyRun.PROVENANCE.start().at(4, Map.of())), provenance());
+    }
+
+    @Test
+    void resumesRunsOfEarlierVersions() {
+        save(1);
+        process = newProcess(TinyRun.provenance("saccade 1.1"));
+        List<String> notes = new ArrayList<>();
+        process.resume(notes::add);
+        save(2);
+        assertEquals(
+                List.of("saccade 1.0", "saccade 1.1"), provenance().orElseThrow().software());
+        assertEquals(List.of(), notes);
+
+        Map<String, String> unknown = new HashMap<>(SafeTensors.read(files.last()).metadata());
+        unknown.remove(Provenance.KEY);
+        SafeTensors.write(
+                files.last(), new Checkpoint(SafeTensors.read(files.last()).tensors(), unknown));
+        process = newProcess();
+        process.resume(notes::add);
+        save(3);
+        assertEquals(Optional.empty(), provenance());
+        assertTrue(notes.get(0).contains("has no provenance"), notes.toString());
+    }
+
+    private Optional<Provenance> provenance() {
+        return Provenance.find(SafeTensors.read(files.last()).metadata(), "last");
     }
 
     @Test

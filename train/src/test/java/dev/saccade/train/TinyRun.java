@@ -22,10 +22,12 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.DataLoader;
+import dev.saccade.models.Provenance;
 import dev.saccade.train.checkpoint.Checkpointables;
 import dev.saccade.train.checkpoint.RunCheckpoints;
 import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.checkpoint.RunLayout;
+import dev.saccade.train.checkpoint.RunProvenance;
 import dev.saccade.train.checkpoint.RunState;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hook;
@@ -50,6 +52,21 @@ import javax.imageio.ImageIO;
 
 /** A run of a small net on eight photographs: 4 batches an epoch, 20 steps in all. */
 final class TinyRun {
+
+    static final RunProvenance PROVENANCE = provenance("saccade 1.0");
+
+    static RunProvenance provenance(String software) {
+        return new RunProvenance(
+                new Provenance(
+                        List.of(software),
+                        Optional.empty(),
+                        new Provenance.TrainingData(Optional.empty(), 8, "tiny"),
+                        0,
+                        0,
+                        Map.of(),
+                        Map.of("seed", "0")),
+                "AP");
+    }
 
     /** Photographs of one color each, which is what the net has to tell. */
     record Photos(Path folder) implements Dataset {
@@ -241,6 +258,7 @@ final class TinyRun {
                             folder,
                             new Checkpointables(net, optimizer, ema, all),
                             Map.of("run.data", "tiny"),
+                            PROVENANCE,
                             RunLayout.of(config, loader.batchesPerEpoch(), 1),
                             ProcessGroup.alone());
             RunState state = resume ? checkpoints.resume(notes::add) : RunState.START;

@@ -7,11 +7,15 @@ import dev.saccade.checkpoint.MalformedException;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
@@ -31,6 +35,11 @@ public final class TorchFile {
 
     /** Maximum ratio of tensor bytes to file bytes; tensors may share storages. */
     private static final int MAX_SHARING = 4;
+
+    private static final String EXTRA = "/extra/";
+
+    /** Larger extra files are not texts and are skipped. */
+    private static final int MAX_EXTRA = 1 << 20;
 
     private TorchFile() {}
 
@@ -106,14 +115,51 @@ public final class TorchFile {
      *
      * @param functions TorchScript functions of {@code self: __torch__.M}, such as {@code forward}
      * @param attributes tensors by attribute name
+     * @param extraFiles texts by name, for {@code _extra_files} of {@code torch.jit.load}
      */
-    public static void writeScript(Path file, String functions, Map<String, Tensor> attributes) {
+    public static void writeScript(
+            Path file,
+            String functions,
+            Map<String, Tensor> attributes,
+            Map<String, String> extraFiles) {
         StringBuilder code = new StringBuilder("class M(Module):\n  __parameters__ = []\n");
         code.append("  __buffers__ = [");
         attributes.keySet().forEach(name -> code.append('"').append(name).append("\", "));
         code.append("]\n  training : bool\n");
         attributes.keySet().forEach(name -> code.append("  ").append(name).append(" : Tensor\n"));
         code.append(functions.strip().indent(2));
-        AtomicFile.write(file, channel -> TorchWriter.write(channel, code.toString(), attributes));
+        AtomicFile.write(
+                file,
+                channel -> TorchWriter.write(channel, code.toString(), attributes, extraFiles));
+    }
+
+    /**
+     * Reads the extra files of a TorchScript module, without its code; empty for other files.
+     *
+     * @throws SaccadeException of kind user, if the file is damaged
+     */
+    public static Optional<Map<String, String>> readExtraFiles(Path file) {
+        return CheckpointFile.read(file, TorchFile::extraFiles);
+    }
+
+    private static Optional<Map<String, String>> extraFiles(CheckpointFile file) {
+        if (file.size() < 2 || file.header(0, 2).getShort() != ZIP_MAGIC) {
+            return Optional.empty();
+        }
+        Map<String, StoredZip.Entry> entries = StoredZip.read(file);
+        if (entries.keySet().stream().noneMatch(name -> name.contains("/code/"))) {
+            return Optional.empty();
+        }
+        Map<String, String> extra = new TreeMap<>();
+        for (StoredZip.Entry entry : entries.values()) {
+            int folder = entry.name().indexOf(EXTRA);
+            if (folder >= 0 && entry.size() <= MAX_EXTRA) {
+                ByteBuffer content = file.header(entry.begin(entry.size()), entry.size());
+                extra.put(
+                        entry.name().substring(folder + EXTRA.length()),
+                        StandardCharsets.UTF_8.decode(content).toString());
+            }
+        }
+        return Optional.of(extra);
     }
 }

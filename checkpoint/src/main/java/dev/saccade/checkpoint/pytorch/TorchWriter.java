@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.LocalDateTime;
 import java.util.Collection;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
@@ -56,8 +57,12 @@ final class TorchWriter {
         writer.end("3\n");
     }
 
-    /** Writes a TorchScript module of class {@code M} with tensor attributes. */
-    static void write(FileChannel channel, String code, Map<String, Tensor> attributes)
+    /** Writes a TorchScript module of class {@code M} with tensor attributes and extra files. */
+    static void write(
+            FileChannel channel,
+            String code,
+            Map<String, Tensor> attributes,
+            Map<String, String> extraFiles)
             throws IOException {
         TorchWriter writer = new TorchWriter(channel);
         writer.entry("data.pkl", ByteBuffer.wrap(pickle(attributes)));
@@ -65,6 +70,9 @@ final class TorchWriter {
         writer.entry("constants.pkl", ByteBuffer.wrap(NO_CONSTANTS));
         writer.entry("byteorder", ascii("little"));
         writer.tensors(attributes.values());
+        for (Map.Entry<String, String> extra : new TreeMap<>(extraFiles).entrySet()) {
+            writer.entry("extra/" + extra.getKey(), StandardCharsets.UTF_8.encode(extra.getValue()));
+        }
         writer.end("10\n");
     }
 

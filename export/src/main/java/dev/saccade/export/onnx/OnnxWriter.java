@@ -4,6 +4,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.onnx.proto.OnnxMl.GraphProto;
 import ai.onnx.proto.OnnxMl.ModelProto;
 import ai.onnx.proto.OnnxMl.OperatorSetIdProto;
+import ai.onnx.proto.OnnxMl.StringStringEntryProto;
 import ai.onnx.proto.OnnxMl.TensorShapeProto;
 import ai.onnx.proto.OnnxMl.TypeProto;
 import ai.onnx.proto.OnnxMl.ValueInfoProto;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -99,14 +101,30 @@ public final class OnnxWriter {
         problems.throwIfAny("operators not supported in ONNX export; use TorchScript");
     }
 
-    /** Converts a graph. The opset must be one of {@link #OPSETS}. */
+    /**
+     * Converts a graph. The opset must be one of {@link #OPSETS}.
+     *
+     * @param metadata written as {@code metadata_props}
+     */
     public static ModelProto write(
-            Graph graph, List<String> inputs, List<String> outputs, int opset) {
+            Graph graph,
+            List<String> inputs,
+            List<String> outputs,
+            int opset,
+            Map<String, String> metadata) {
         require(graph);
-        return new OnnxWriter(graph, opset).model(inputs, outputs, opset);
+        ModelProto.Builder model = new OnnxWriter(graph, opset).model(inputs, outputs, opset);
+        new TreeMap<>(metadata)
+                .forEach(
+                        (key, value) ->
+                                model.addMetadataProps(
+                                        StringStringEntryProto.newBuilder()
+                                                .setKey(key)
+                                                .setValue(value)));
+        return model.build();
     }
 
-    private ModelProto model(List<String> inputs, List<String> outputs, int opset) {
+    private ModelProto.Builder model(List<String> inputs, List<String> outputs, int opset) {
         for (int i = 0; i < inputs.size(); i++) {
             Value input = source.inputs().get(i);
             names.put(input, List.of(inputs.get(i)));
@@ -133,8 +151,7 @@ public final class OnnxWriter {
                 .setProducerName("Saccade")
                 .setProducerVersion(Version.saccade())
                 .addOpsetImport(OperatorSetIdProto.newBuilder().setVersion(opset))
-                .setGraph(proto)
-                .build();
+                .setGraph(proto);
     }
 
     String name(Value value) {

@@ -38,6 +38,8 @@ public final class ConfigChange {
     private static final List<String> PER_MACHINE =
             List.of("init_from", "device", "data.root", "data.workers");
 
+    private static final List<String> LENGTH = List.of("epochs", "iterations", "accumulation");
+
     private static final String TYPE = ".type";
 
     private ConfigChange() {}
@@ -46,6 +48,17 @@ public final class ConfigChange {
     public static Map<String, String> common(RunConfig config) {
         Map<String, String> flat = flat(config);
         flat.keySet().removeIf(key -> PER_MACHINE.stream().anyMatch(key::equals));
+        return flat;
+    }
+
+    /** Returns the settings that affect training, by dotted key. */
+    static Map<String, String> affectingTraining(RunConfig config) {
+        Map<String, String> flat = flat(config);
+        flat.keySet()
+                .removeIf(
+                        key ->
+                                !LENGTH.contains(key)
+                                        && CHANGEABLE.stream().anyMatch(key::startsWith));
         return flat;
     }
 

@@ -67,6 +67,9 @@ public final class RunCheckpoints {
     private final RunLayout layout;
     private final ProcessGroup ranks;
 
+    /** Empty if the run was started by a version that did not store it. */
+    private Optional<RunProvenance> provenance;
+
     /** Content of {@link RunFolder#last}, once this process has saved it or resumed from it. */
     private Optional<Content> last = Optional.empty();
 
@@ -75,11 +78,13 @@ public final class RunCheckpoints {
             RunFolder folder,
             Checkpointables content,
             Map<String, String> identity,
+            RunProvenance provenance,
             RunLayout layout,
             ProcessGroup ranks) {
         this.folder = folder;
         this.content = content;
         this.identity = ImmutableMap.copyOf(identity);
+        this.provenance = Optional.of(provenance);
         this.layout = layout;
         this.ranks = ranks;
     }
@@ -155,6 +160,7 @@ public final class RunCheckpoints {
         Map<String, String> metadata = new TreeMap<>(identity);
         metadata.putAll(layout.toMetadata());
         metadata.putAll(state.toMetadata());
+        provenance.ifPresent(origin -> metadata.putAll(origin.at(state).toMetadata()));
         return metadata;
     }
 
@@ -240,6 +246,13 @@ public final class RunCheckpoints {
         copy(file, checkpoint, "", content.averages());
         copy(file, checkpoint, OPTIMIZER, content.optimizer().state());
         content.hooks().restore(checkpoint.below(HOOKS));
+        provenance = provenance.flatMap(now -> now.continuing(metadata, file));
+        if (provenance.isEmpty()) {
+            note.accept(
+                    file
+                            + ": has no provenance, because an earlier version of Saccade started"
+                            + " the run; the checkpoints of this run will have none");
+        }
         return state;
     }
 

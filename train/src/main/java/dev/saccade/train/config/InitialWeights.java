@@ -8,6 +8,7 @@ import dev.saccade.core.Text;
 import dev.saccade.core.components.Backbone;
 import dev.saccade.core.nn.Module;
 import dev.saccade.models.Model;
+import dev.saccade.models.Provenance;
 import dev.saccade.models.zoo.PretrainedWeights;
 
 import java.nio.file.Files;
@@ -89,7 +90,6 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
             Optional<InitialWeights> initial, RunConfig config, Model<?> model) {
         List<String> notes = new ArrayList<>();
         if (initial.isPresent()) {
-            notes.add(initial.get().describe());
             notes.addAll(initial.get().load(model).toString().lines().toList());
             return notes;
         }
@@ -129,14 +129,23 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         }
     }
 
-    /** Returns a log line with the file's checksum. Fails if the published checksum differs. */
-    String describe() {
+    /** Returns name and checksum. Fails if the published checksum differs. */
+    public Provenance.InitialWeights identify() {
+        return new Provenance.InitialWeights(
+                published
+                        .map(PretrainedWeights::name)
+                        .orElseGet(() -> file.getFileName().toString()),
+                published
+                        .map(weights -> weights.checksum(file))
+                        .orElseGet(() -> Checkpoints.checksum(file)));
+    }
+
+    /** Returns a log line with the file's checksum. */
+    public String describe(Provenance.InitialWeights identified) {
         return Text.format(
                 "weights%s: %s, SHA-256 %s",
                 published.map(weights -> " " + weights.name()).orElse(""),
                 file,
-                published
-                        .map(weights -> weights.checksum(file))
-                        .orElseGet(() -> Checkpoints.checksum(file)));
+                identified.sha256());
     }
 }

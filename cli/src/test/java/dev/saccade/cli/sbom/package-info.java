@@ -1,0 +1,2 @@
+/** Software bill of materials (SBOM) of the distribution. */
+package dev.saccade.cli.sbom;
