@@ -68,16 +68,17 @@ import java.util.stream.Stream;
 /** Modules import only from the layers below them, and follow the rules of the project. */
 @AnalyzeClasses(
         packages = "dev.saccade",
-        locations = ModuleLayersTest.SparkClasses.class,
+        locations = ModuleLayersTest.OtherClasses.class,
         importOptions = ImportOption.DoNotIncludeTests.class)
 class ModuleLayersTest {
 
-    /** The classes of {@code spark}, if it is built: it is not on the class path of the command. */
-    static final class SparkClasses implements LocationProvider {
+    /** The classes of modules that are not on the class path of the command, if they are built. */
+    static final class OtherClasses implements LocationProvider {
 
         @Override
         public Set<Location> get(Class<?> test) {
-            return Stream.of(Path.of("../spark/target/classes"))
+            return Stream.of("spark", "spring-boot-starter")
+                    .map(module -> Path.of("..", module, "target", "classes"))
                     .filter(Files::isDirectory)
                     .map(Location::of)
                     .collect(Collectors.toSet());
@@ -96,7 +97,7 @@ class ModuleLayersTest {
                     List.of("train", "export"),
                     List.of("report", "configgen", "bench"),
                     List.of("mlflow", "tune"),
-                    List.of("cli", "spark"));
+                    List.of("cli", "spark", "spring"));
 
     @ArchTest static final ArchRule modulesImportFromLowerLayers = importsFromBelow();
 
@@ -105,7 +106,7 @@ class ModuleLayersTest {
                 layeredArchitecture().consideringOnlyDependenciesInLayers();
         for (String module : Iterables.concat(LAYERS)) {
             String inside = "dev.saccade." + module + "..";
-            boolean optional = module.equals("spark");
+            boolean optional = List.of("spark", "spring").contains(module);
             architecture =
                     (optional ? architecture.optionalLayer(module) : architecture.layer(module))
                             .definedBy(inside);

@@ -38,12 +38,12 @@ import java.util.function.Function;
  */
 public final class Classifier extends TrainedModel<ClassScores> {
 
-    Classifier(Shared<ClassScores> shared, ModelSpec spec) {
+    Classifier(SharedWeights<ClassScores> shared, ModelSpec spec) {
         this(shared, spec, Optional.empty());
     }
 
     private Classifier(
-            Shared<ClassScores> shared, ModelSpec spec, Optional<TestTimeAugmentation> tta) {
+            SharedWeights<ClassScores> shared, ModelSpec spec, Optional<TestTimeAugmentation> tta) {
         super(shared, spec, tta, Optional.empty());
     }
 
@@ -129,18 +129,18 @@ public final class Classifier extends TrainedModel<ClassScores> {
     /** Returns probabilities and embedding of an image from one forward pass. */
     public Embedded classifyWithEmbedding(ImageSource image) {
         return compute(
-                scratch -> {
+                (model, scratch) -> {
                     try (InferenceInput input = reader().read(List.of(image))) {
                         ImageBatch batch = input.to(scratch).get(0);
-                        return Model.withoutGradients(() -> embedded(batch));
+                        return Model.withoutGradients(() -> embedded(model, batch));
                     }
                 },
                 () -> "");
     }
 
-    private Embedded embedded(ImageBatch batch) {
-        FeaturePyramid features = model().features(batch.pixels());
-        List<ClassScores> scores = ((ClassificationModel) model()).scores(features);
+    private Embedded embedded(Model<ClassScores> model, ImageBatch batch) {
+        FeaturePyramid features = model.features(batch.pixels());
+        List<ClassScores> scores = ((ClassificationModel) model).scores(features);
         return new Embedded(
                 ClassScore.top(scores.get(0), classes(), classes().size()),
                 ImmutableDoubleArray.copyOf(means(features)));

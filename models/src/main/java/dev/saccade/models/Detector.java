@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /**
  * Trained object detector with its transforms.
@@ -38,20 +39,21 @@ import java.util.function.Function;
  */
 public final class Detector extends TrainedModel<Instances> {
 
-    private final ScoreThresholds scoreThresholds;
+    /** Thresholds of calls without one, by the recommended thresholds. */
+    private final UnaryOperator<ScoreThresholds> defaultScores;
 
-    Detector(Shared<Instances> shared, ModelSpec spec, ScoreThresholds scoreThresholds) {
-        this(shared, spec, Optional.empty(), Optional.empty(), scoreThresholds);
+    Detector(SharedWeights<Instances> shared, ModelSpec spec) {
+        this(shared, spec, Optional.empty(), Optional.empty(), ScoreThresholds::uniform);
     }
 
     private Detector(
-            Shared<Instances> shared,
+            SharedWeights<Instances> shared,
             ModelSpec spec,
             Optional<TestTimeAugmentation> tta,
             Optional<Tiles> tiles,
-            ScoreThresholds scoreThresholds) {
+            UnaryOperator<ScoreThresholds> defaultScores) {
         super(shared, spec, tta, tiles);
-        this.scoreThresholds = scoreThresholds;
+        this.defaultScores = defaultScores;
     }
 
     /**
@@ -68,12 +70,29 @@ public final class Detector extends TrainedModel<Instances> {
 
     @Override
     public Detector withTta(TestTimeAugmentation tta) {
-        return new Detector(shared, spec(), Optional.of(tta), tiles, scoreThresholds);
+        return new Detector(shared, spec(), Optional.of(tta), tiles, defaultScores);
     }
 
     @Override
     public Detector withTiles(Tiles tiles) {
-        return new Detector(shared, spec(), tta, Optional.of(tiles), scoreThresholds);
+        return new Detector(shared, spec(), tta, Optional.of(tiles), defaultScores);
+    }
+
+    /**
+     * Returns a copy that uses another minimum score if a call has none. The copy shares the
+     * weights: closing either model closes both.
+     */
+    public Detector withMinScore(double minScore) {
+        ScoreThresholds thresholds = ScoreThresholds.of(minScore);
+        return new Detector(shared, spec(), tta, tiles, recommended -> thresholds);
+    }
+
+    /**
+     * Returns a copy that uses the recommended score of each class if a call has no minimum score.
+     * The copy shares the weights: closing either model closes both.
+     */
+    public Detector withScoresPerClass() {
+        return new Detector(shared, spec(), tta, tiles, UnaryOperator.identity());
     }
 
     @Override
@@ -92,7 +111,7 @@ public final class Detector extends TrainedModel<Instances> {
 
     @Override
     public Detector withPrecision(Precision precision) {
-        return new Detector(shared, spec().withPrecision(precision), tta, tiles, scoreThresholds);
+        return new Detector(shared, spec().withPrecision(precision), tta, tiles, defaultScores);
     }
 
     @Override
@@ -107,7 +126,7 @@ public final class Detector extends TrainedModel<Instances> {
      * Returns the recommended minimum scores of the checkpoint, or {@link ScoreThresholds#DEFAULT}.
      */
     public ScoreThresholds scoreThresholds() {
-        return scoreThresholds;
+        return shared.current().scores();
     }
 
     /**
@@ -159,7 +178,7 @@ public final class Detector extends TrainedModel<Instances> {
      * @throws SaccadeException of kind user that names the image, if it cannot be read
      */
     public List<DetectedObject> detect(ImageSource image) {
-        return detect(image, scoreThresholds.overall());
+        return detect(image, defaultScores.apply(scoreThresholds()));
     }
 
     /** Returns the objects in an image with at least this score. */
@@ -180,7 +199,7 @@ public final class Detector extends TrainedModel<Instances> {
      * predicted at the same time; results do not depend on other images.
      */
     public List<List<DetectedObject>> detect(List<ImageSource> images) {
-        return detect(images, scoreThresholds.overall());
+        return predictEach(images, this::detect);
     }
 
     /** Returns the objects in each image with at least this score; see {@link #detect(List)}. */

@@ -40,12 +40,12 @@ import java.util.function.Function;
  */
 public final class Segmenter extends TrainedModel<LabelMap> {
 
-    Segmenter(Shared<LabelMap> shared, ModelSpec spec) {
+    Segmenter(SharedWeights<LabelMap> shared, ModelSpec spec) {
         this(shared, spec, Optional.empty(), Optional.empty());
     }
 
     private Segmenter(
-            Shared<LabelMap> shared,
+            SharedWeights<LabelMap> shared,
             ModelSpec spec,
             Optional<TestTimeAugmentation> tta,
             Optional<Tiles> tiles) {
@@ -110,17 +110,17 @@ public final class Segmenter extends TrainedModel<LabelMap> {
      */
     public double meanEntropy(ImageSource image) {
         return compute(
-                scratch -> {
+                (model, scratch) -> {
                     try (InferenceInput input = reader().read(List.of(image))) {
                         NDArray pixels = input.to(scratch).get(0).pixels();
-                        return Model.withoutGradients(() -> meanEntropy(pixels));
+                        return Model.withoutGradients(
+                                () -> meanEntropy((SegmentationModel) model, pixels));
                     }
                 },
                 () -> "");
     }
 
-    private double meanEntropy(NDArray pixels) {
-        SegmentationModel model = (SegmentationModel) model();
+    private double meanEntropy(SegmentationModel model, NDArray pixels) {
         NDArray probabilities = model.logits(pixels).toType(DataType.FLOAT32, false).softmax(1);
         NDArray logs = probabilities.maximum(Float.MIN_NORMAL).log();
         NDArray mean = probabilities.mul(logs).sum(new int[] {1}).mean();

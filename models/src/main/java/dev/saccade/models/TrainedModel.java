@@ -41,13 +41,14 @@ import dev.saccade.datasets.loader.TiledImage;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
 
+import io.micrometer.observation.Observation;
+
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -62,17 +63,16 @@ import java.util.stream.Collectors;
 public abstract sealed class TrainedModel<P> implements AutoCloseable
         permits Detector, Segmenter, Classifier {
 
-    /** Weights shared by the models that {@code withTta} and similar methods return. */
-    record Shared<P>(NDManager manager, Model<P> model, ReadWriteLock use) {}
-
-    final Shared<P> shared;
+    final SharedWeights<P> shared;
     final Optional<TestTimeAugmentation> tta;
     final Optional<Tiles> tiles;
     private final ModelSpec spec;
     private final InferenceReader reader;
+    private volatile ModelMetrics metrics = ModelMetrics.NONE;
+    private volatile PredictionQueue<P> queue;
 
     TrainedModel(
-            Shared<P> shared,
+            SharedWeights<P> shared,
             ModelSpec spec,
             Optional<TestTimeAugmentation> tta,
             Optional<Tiles> tiles) {
@@ -112,17 +112,64 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
                 ScoreThresholds.find(checkpoint.metadata(), file.toString())
                         .orElse(ScoreThresholds.DEFAULT);
         NDManager manager = Libtorch.newManager(Devices.local().require(device));
-        ReadWriteLock use = new ReentrantReadWriteLock();
         try {
             return spec.restore(checkpoint, file.toString(), manager)
                     .<TrainedModel<?>>match(
-                            model -> new Detector(new Shared<>(manager, model, use), spec, scores),
-                            model -> new Segmenter(new Shared<>(manager, model, use), spec),
-                            model -> new Classifier(new Shared<>(manager, model, use), spec));
+                            model -> new Detector(shared(manager, model, scores), spec),
+                            model -> new Segmenter(shared(manager, model, scores), spec),
+                            model -> new Classifier(shared(manager, model, scores), spec));
         } catch (RuntimeException e) {
             manager.close();
             throw e;
         }
+    }
+
+    private static <P> SharedWeights<P> shared(
+            NDManager manager, Model<P> model, ScoreThresholds scores) {
+        return new SharedWeights<>(new SharedWeights.Loaded<>(manager, model, scores));
+    }
+
+    /**
+     * Replaces the weights and recommended scores by those of another checkpoint of the same
+     * config, also in copies. Running predictions finish with the previous weights, which are then
+     * freed; both need memory meanwhile.
+     *
+     * @throws SaccadeException if the file cannot be read, or its model, transforms or classes
+     *     differ; the previous weights stay in use
+     */
+    public final void reload(Path file) {
+        TrainedModel<?> loaded = load(file, device());
+        ModelSpec other = loaded.spec.withPrecision(spec.precision());
+        if (!other.toMetadata().equals(spec.toMetadata())) {
+            loaded.close();
+            throw SaccadeException.user(
+                    "%s: has another model, other transforms or other classes than the loaded"
+                            + " checkpoint; restart the program to use it",
+                    file);
+        }
+        @SuppressWarnings("unchecked") // models with the same description have the same type
+        TrainedModel<P> same = (TrainedModel<P>) loaded;
+        shared.replace(same.shared.current());
+    }
+
+    /** Records metrics of the predictions of this model, but not of its copies. */
+    public final void setMetrics(ModelMetrics value) {
+        metrics = value;
+        value.memory(this::weightBytes);
+    }
+
+    final long weightBytes() {
+        return parameterCount() * Float.BYTES;
+    }
+
+    /**
+     * Predicts images in a {@link PredictionQueue} from now on, which batches the images of
+     * concurrent calls. Calls throw a {@link QueueFullException} if the queue is full. Copies of
+     * this model do not use the queue.
+     */
+    public final void startQueue(QueueLimits limits, ModelMetrics recorder) {
+        checkState(queue == null, "the queue is started already");
+        queue = new PredictionQueue<>(this, limits, recorder);
     }
 
     /** Loads a model; throws if its class is not {@code kind}. */
@@ -176,12 +223,12 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
 
     /** Returns the network; it is closed with this model. */
     public final Model<P> model() {
-        return shared.model;
+        return shared.current().model();
     }
 
     /** Returns the number of parameters, including frozen ones. */
     public final long parameterCount() {
-        return shared.model.parameterCount();
+        return model().parameterCount();
     }
 
     /** Returns the reader that prepares images for {@link #predict(InferenceInput)}. */
@@ -193,22 +240,46 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
      * Predicts an image.
      *
      * @throws SaccadeException of kind user that names the image, if it cannot be read
+     * @throws QueueFullException if a {@linkplain #startQueue queue} is full
      */
     public final P predict(ImageSource image) {
-        return compute(
-                scratch -> {
-                    try (InferenceInput input = reader.read(List.of(image))) {
-                        return predict(input);
-                    }
-                },
-                () -> "");
+        PredictionQueue<P> started = queue;
+        if (started != null) {
+            return started.predict(image);
+        }
+        try {
+            return compute(
+                    (model, scratch) -> {
+                        try (InferenceInput input = read(image, metrics, metrics.request())) {
+                            return predict(input);
+                        }
+                    },
+                    () -> "");
+        } catch (RuntimeException | Error e) {
+            metrics.error(e);
+            throw e;
+        }
+    }
+
+    /** Decodes and transforms an image of an observed request, which may be null. */
+    final InferenceInput read(ImageSource image, ModelMetrics recorder, Observation request) {
+        return recorder.decode(
+                request, () -> OutOfMemory.PREDICTION.call(() -> reader.read(List.of(image))));
     }
 
     /** Predicts an image prepared by the {@link #reader}. */
     public final P predict(InferenceInput image) {
-        return image.tiled().isPresent()
-                ? predictTiles(image.tiled().get(), image)
-                : predictWhole(image);
+        return predict(image, metrics, metrics.request());
+    }
+
+    private P predict(InferenceInput image, ModelMetrics recorder, Observation request) {
+        return recorder.predict(
+                request,
+                1,
+                () ->
+                        image.tiled().isPresent()
+                                ? predictTiles(image.tiled().get(), image)
+                                : predictWhole(image));
     }
 
     /**
@@ -218,11 +289,11 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
      */
     public final double[] embedding(ImageSource image) {
         return compute(
-                scratch -> {
+                (model, scratch) -> {
                     try (InferenceInput input = reader.read(List.of(image))) {
                         ImageBatch batch = input.to(scratch).get(0);
                         return Model.withoutGradients(
-                                () -> means(shared.model.features(batch.pixels())));
+                                () -> means(model.features(batch.pixels())));
                     }
                 },
                 () -> "");
@@ -245,12 +316,17 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
     /** Predicts an image or tile without splitting it. */
     final P predictWhole(InferenceInput image) {
         return compute(
-                scratch -> shared.model.predictAugmented(image.to(scratch)), () -> sizes(image));
+                (model, scratch) -> model.predictAugmented(image.to(scratch)), () -> sizes(image));
     }
 
     /** Returns the device of the weights. */
     public final Device device() {
-        return shared.manager.getDevice();
+        return shared.device();
+    }
+
+    /** Returns whether the model is not closed. */
+    public final boolean isOpen() {
+        return shared.isOpen();
     }
 
     /** Returns the number of images to predict at the same time for the highest throughput. */
@@ -276,14 +352,23 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
      * rounding.
      */
     public final List<P> predict(List<InferenceInput> images) {
+        return predict(images, metrics, metrics.request());
+    }
+
+    /** Predicts images of requests, of which one is observed; it may be null. */
+    final List<P> predict(List<InferenceInput> images, ModelMetrics recorder, Observation request) {
         List<Optional<Size>> sizes =
                 images.stream().map(InferenceInput::sharedBatchSize).distinct().toList();
         if (images.size() == 1 || sizes.size() != 1 || sizes.get(0).isEmpty()) {
-            return images.stream().map(this::predict).toList();
+            return images.stream().map(image -> predict(image, recorder, request)).toList();
         }
-        return compute(
-                scratch -> shared.model.predict(concatenated(images, scratch)),
-                () -> sizes(images.get(0)) + " of " + images.size() + " images");
+        return recorder.predict(
+                request,
+                images.size(),
+                () ->
+                        compute(
+                                (model, scratch) -> model.predict(concatenated(images, scratch)),
+                                () -> sizes(images.get(0)) + " of " + images.size() + " images"));
     }
 
     private static ImageBatch concatenated(List<InferenceInput> images, NDManager manager) {
@@ -301,7 +386,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
     }
 
     private String memory() {
-        Device device = shared.manager.getDevice();
+        Device device = device();
         return TensorMemory.of(device)
                         .map(held -> "; tensors used " + DeviceMemory.text(held.peakBytes()))
                         .orElse("")
@@ -314,37 +399,34 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
      * Runs a prediction in this model's precision; {@code details} are appended to out-of-memory
      * messages.
      */
-    final <T> T compute(Function<NDManager, T> prediction, Supplier<String> details) {
-        shared.use.readLock().lock();
-        try (NDManager scratch = newScratch()) {
-            Device device = shared.manager.getDevice();
-            return OutOfMemory.PREDICTION.call(
-                    () ->
-                            PredictionStreams.call(
-                                    device,
-                                    () ->
-                                            Autocast.call(
-                                                    spec.precision(),
-                                                    device,
-                                                    () -> prediction.apply(scratch))),
-                    () -> details.get() + memory());
-        } finally {
-            shared.use.readLock().unlock();
-        }
-    }
-
-    private NDManager newScratch() {
-        checkState(shared.manager.isOpen(), "the %s is closed", getClass().getSimpleName());
-        return shared.manager.newSubManager();
+    final <T> T compute(BiFunction<Model<P>, NDManager, T> prediction, Supplier<String> details) {
+        return shared.use(
+                getClass().getSimpleName(),
+                loaded -> {
+                    try (NDManager scratch = loaded.manager().newSubManager()) {
+                        return OutOfMemory.PREDICTION.call(
+                                () ->
+                                        PredictionStreams.call(
+                                                device(),
+                                                () ->
+                                                        Autocast.call(
+                                                                spec.precision(),
+                                                                device(),
+                                                                () ->
+                                                                        prediction.apply(
+                                                                                loaded.model(),
+                                                                                scratch))),
+                                () -> details.get() + memory());
+                    }
+                });
     }
 
     @Override
     public final void close() {
-        shared.use.writeLock().lock();
-        try {
-            shared.manager.close();
-        } finally {
-            shared.use.writeLock().unlock();
+        PredictionQueue<P> started = queue;
+        if (started != null) {
+            started.close();
         }
+        shared.close();
     }
 }

@@ -457,10 +457,13 @@ class DetectorTest {
             Shape petabyte = new Shape(1L << 48);
             List<Executable> doors =
                     List.of(
-                            () -> detector.compute(scratch -> scratch.zeros(petabyte), () -> ""),
                             () ->
                                     detector.compute(
-                                            scratch -> new long[Integer.MAX_VALUE], () -> ""));
+                                            (model, scratch) -> scratch.zeros(petabyte), () -> ""),
+                            () ->
+                                    detector.compute(
+                                            (model, scratch) -> new long[Integer.MAX_VALUE],
+                                            () -> ""));
             for (Executable door : doors) {
                 SaccadeException e = assertThrows(SaccadeException.class, door);
                 assertEquals(SaccadeException.Kind.USER, e.kind());

@@ -18,7 +18,7 @@ record ImageResponse(String image, Map<String, Object> entries, Problem problem)
 
     static ImageResponse of(
             String image,
-            PredictionQueue.Predicted predicted,
+            UploadQueue.Predicted predicted,
             List<String> classes,
             PredictOptions options) {
         ImmutableMap.Builder<String, Object> entries = ImmutableMap.builder();

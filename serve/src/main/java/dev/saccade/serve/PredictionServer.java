@@ -8,6 +8,8 @@ import com.google.common.collect.ImmutableSet;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.models.ModelMetrics;
+import dev.saccade.models.QueueLimits;
 import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.TrainedModel;
 
@@ -47,7 +49,7 @@ public final class PredictionServer implements AutoCloseable {
 
     private final Server server;
     private final ServerConnector connector;
-    private final PredictionQueue queue;
+    private final UploadQueue queue;
     private int port;
     private final RequestTracker tracker = new RequestTracker();
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -68,7 +70,11 @@ public final class PredictionServer implements AutoCloseable {
         metrics.connections(() -> connector.getConnectedEndPoints().size());
         metrics.requestsInFlight(tracker::count);
         ServerLimits limits = settings.limits;
-        queue = new PredictionQueue(settings.model, settings.maxBatch(), limits, metrics);
+        queue =
+                new UploadQueue(
+                        settings.model,
+                        new QueueLimits(limits.queue(), settings.maxBatch, limits.pixels()),
+                        ModelMetrics.of(settings.name, metrics.registry()));
         ConnectionTimeout timeout =
                 new ConnectionTimeout(connector.getScheduler(), limits.timeout());
         connector.addBean(timeout);
@@ -103,14 +109,12 @@ public final class PredictionServer implements AutoCloseable {
 
     public static final class Settings {
 
-        private static final int MAX_BATCH = 1000;
-
         private final TrainedModel<?> model;
         private String name = "model";
         private double score;
         private String host = InetAddress.getLoopbackAddress().getHostAddress();
         private int port;
-        private int maxBatch = 4;
+        private int maxBatch = QueueLimits.DEFAULT.batch();
         private ServerLimits limits = ServerLimits.DEFAULT;
         private Set<String> origins = ImmutableSet.of();
 
@@ -158,10 +162,6 @@ public final class PredictionServer implements AutoCloseable {
             return this;
         }
 
-        private int maxBatch() {
-            return ModelInfo.segments(model) ? 1 : maxBatch;
-        }
-
         public Settings limits(ServerLimits value) {
             limits = requireNonNull(value, "limits");
             return this;
@@ -193,7 +193,7 @@ public final class PredictionServer implements AutoCloseable {
                     new Checks()
                             .inRange("score", score, 0, 1)
                             .inRange("port", port, 0, 0xFFFF)
-                            .inRange("max batch", maxBatch, 1, MAX_BATCH)
+                            .inRange("max batch", maxBatch, 1, QueueLimits.MAX_BATCH)
                             .problems());
             problems.throwIfAny("server");
             PredictionServer started = new PredictionServer(this);

@@ -34,7 +34,7 @@ final class Routes extends Handler.Abstract {
     private final TrainedModel<?> model;
     private final double defaultScore;
     private final ServerLimits limits;
-    private final PredictionQueue queue;
+    private final UploadQueue queue;
     private final ServerMetrics metrics;
     private final ConnectionTimeout timeout;
     private final OriginFilter origins;
@@ -47,7 +47,7 @@ final class Routes extends Handler.Abstract {
             TrainedModel<?> model,
             ModelInfo facts,
             ServerLimits limits,
-            PredictionQueue queue,
+            UploadQueue queue,
             ServerMetrics metrics,
             ConnectionTimeout timeout,
             OriginFilter origins,
@@ -81,7 +81,7 @@ final class Routes extends Handler.Abstract {
         Request.addCompletionListener(
                 request,
                 failure -> {
-                    metrics.record(route, response.getStatus(), (System.nanoTime() - start) / 1e9);
+                    metrics.record(route, response.getStatus(), System.nanoTime() - start);
                     timeout.restart(request);
                 });
         response.getHeaders().put("X-Content-Type-Options", "nosniff");
@@ -183,7 +183,7 @@ final class Routes extends Handler.Abstract {
                             + " the body");
         }
         List<CompletableFuture<ImageResponse>> responses = new ArrayList<>();
-        List<CompletableFuture<PredictionQueue.Predicted>> results =
+        List<CompletableFuture<UploadQueue.Predicted>> results =
                 queue.submit(uploads, disconnected);
         for (int i = 0; i < uploads.size(); i++) {
             String name = uploads.get(i).name();
@@ -208,7 +208,7 @@ final class Routes extends Handler.Abstract {
 
     private void send(
             String image,
-            PredictionQueue.Predicted results,
+            UploadQueue.Predicted results,
             PredictOptions options,
             Exchange exchange) {
         if (options.png()) {

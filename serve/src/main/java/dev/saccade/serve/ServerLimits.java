@@ -2,6 +2,7 @@ package dev.saccade.serve;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.models.QueueLimits;
 
 import java.time.Duration;
 
@@ -18,7 +19,7 @@ public record ServerLimits(
         int uploadBytes, int pixels, int queue, int connections, Duration timeout) {
 
     public static final int MAX_UPLOAD_BYTES = 1 << 30;
-    public static final int MAX_QUEUE = 10_000;
+    public static final int MAX_QUEUE = QueueLimits.MAX_IMAGES;
     public static final Duration MAX_TIMEOUT = Duration.ofHours(1);
 
     public static final ServerLimits DEFAULT =

@@ -357,7 +357,8 @@ class HostileClientsTest {
             }
         }
         Client client = new Client(server);
-        while (!Client.text(client.get("/metrics")).contains("\nsaccade_queue_length 0.0")) {
+        String idle = "\nsaccade_queue_length{model=\"model\"} 0.0";
+        while (!Client.text(client.get("/metrics")).contains(idle)) {
             Thread.sleep(20);
         }
     }

@@ -20,6 +20,8 @@ import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.transforms.Tiles;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
+import dev.saccade.models.ModelMetrics;
+import dev.saccade.models.QueueLimits;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,7 +34,6 @@ import java.net.ConnectException;
 import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -71,8 +72,10 @@ class ManyClientsTest {
         try (PredictionServer server = PredictionServer.of(detector).start()) {
             ask(server);
             String counted = Client.text(new Client(server).get("/metrics"));
-            assertFalse(counted.contains("saccade_batch_size_bucket{le=\"1.0\"} 195\n"));
-            assertTrue(counted.contains("saccade_batch_size_sum 195.0\n"), counted);
+            String model = "{model=\"model\"";
+            assertFalse(
+                    counted.contains("saccade_batch_size_bucket" + model + ",le=\"1.0\"} 195\n"));
+            assertTrue(counted.contains("saccade_batch_size_sum" + model + "} 195.0\n"), counted);
         }
     }
 
@@ -84,9 +87,8 @@ class ManyClientsTest {
         List<DetectedObject> expected = objects(tiled.predict(image));
         assertNotEquals(objects(detector.predict(image)), expected);
         Upload upload = new Upload("a.png", photo);
-        try (PredictionQueue queue =
-                new PredictionQueue(tiled, 4, ServerLimits.DEFAULT, new ServerMetrics())) {
-            for (CompletableFuture<PredictionQueue.Predicted> result :
+        try (UploadQueue queue = new UploadQueue(tiled, QueueLimits.DEFAULT, ModelMetrics.NONE)) {
+            for (CompletableFuture<UploadQueue.Predicted> result :
                     queue.submit(List.of(upload, upload), new AtomicBoolean())) {
                 assertEquals(expected, objects(result.get().prediction()));
             }
@@ -125,10 +127,10 @@ class ManyClientsTest {
 
     @Test
     void fullQueueReturnsRetryAfter() throws Exception {
-        ServerLimits one = new ServerLimits(32 << 20, 64_000_000, 1, 512, Duration.ofSeconds(60));
         byte[] photo = ServedModels.image("png", 0);
         Upload upload = new Upload("a.png", photo);
-        try (PredictionQueue queue = new PredictionQueue(detector, 1, one, new ServerMetrics())) {
+        try (UploadQueue queue =
+                new UploadQueue(detector, new QueueLimits(1, 1, 64_000_000), ModelMetrics.NONE)) {
             List<Upload> two = List.of(upload, upload);
             Problem.HttpException exception =
                     assertThrows(

@@ -51,6 +51,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import javax.imageio.ImageIO;
@@ -313,14 +316,37 @@ class PredictionServerTest {
         for (String name :
                 List.of(
                         "saccade_http_request_duration_seconds_bucket{route=\"/predict\",le=",
-                        "saccade_queue_length ",
-                        "saccade_queue_capacity 128.0",
+                        "saccade_queue_length{model=\"things\"} ",
+                        "saccade_queue_capacity{model=\"things\"} 128.0",
+                        "saccade_queue_wait_seconds_count{model=\"things\"} ",
+                        "saccade_model_memory_bytes{model=\"things\"} ",
                         "saccade_http_connections ",
                         "saccade_requests_in_flight ",
-                        "saccade_prediction_seconds_count ",
-                        "saccade_batch_size_count ",
+                        "saccade_decode_seconds_bucket{error=\"none\",model=\"things\",le=",
+                        "saccade_predict_seconds_count{error=\"none\",model=\"things\"} ",
+                        "saccade_batch_size_count{model=\"things\"} ",
                         "process_resident_memory_bytes ")) {
             assertTrue(output.contains("\n" + name), name + " is not in " + output);
+        }
+    }
+
+    @Test
+    void metricsOfTheDashboardExist() throws Exception {
+        Client client = new Client(objects);
+        client.predict(ServedModels.image("png", 0));
+        String output = text(client.get("/metrics"));
+        String dashboard = Files.readString(Path.of("..", "docs", "grafana_dashboard.json"));
+        Set<String> queried =
+                Pattern.compile("saccade_[a-z_]+")
+                        .matcher(dashboard)
+                        .results()
+                        .map(MatchResult::group)
+                        .collect(Collectors.toSet());
+        assertEquals(9, queried.size(), queried.toString());
+        for (String name : queried) {
+            assertTrue(
+                    output.contains("\n" + name + "{") && dashboard.contains(name + "{model"),
+                    name + " is not in " + output);
         }
     }
 

@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import java.awt.image.BufferedImage;
 import java.io.InputStream;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -29,6 +30,7 @@ public final class ImageSource {
     private static final Logger LOG = LoggerFactory.getLogger(ImageSource.class);
 
     private final String name;
+    private final Optional<Supplier<byte[]>> encoded;
     private final Pixels pixels;
     private final long maxPixels;
     private final Consumer<String> warnings;
@@ -37,23 +39,38 @@ public final class ImageSource {
         Mat read(long maxPixels, Consumer<String> warnings);
     }
 
-    private ImageSource(String name, Pixels pixels, long maxPixels, Consumer<String> warnings) {
+    private ImageSource(
+            String name,
+            Optional<Supplier<byte[]>> encoded,
+            Pixels pixels,
+            long maxPixels,
+            Consumer<String> warnings) {
         this.name = name;
+        this.encoded = encoded;
         this.pixels = pixels;
         this.maxPixels = maxPixels;
         this.warnings = warnings;
     }
 
-    private static ImageSource encoded(String name, Pixels pixels) {
-        return new ImageSource(
+    private static ImageSource encoded(String name, Supplier<byte[]> bytes) {
+        return source(
                 name,
-                pixels,
-                ImageInfo.MAX_PIXELS,
-                warning -> LOG.warn("{}: {}", Printable.line(name), warning));
+                Optional.of(bytes),
+                (most, warnings) -> ImageReader.read(name, bytes.get(), most, warnings));
     }
 
     private static ImageSource decoded(String name, Supplier<Mat> pixels) {
-        return encoded(name, (most, warnings) -> pixels.get());
+        return source(name, Optional.empty(), (most, warnings) -> pixels.get());
+    }
+
+    private static ImageSource source(
+            String name, Optional<Supplier<byte[]>> encoded, Pixels pixels) {
+        return new ImageSource(
+                name,
+                encoded,
+                pixels,
+                ImageInfo.MAX_PIXELS,
+                warning -> LOG.warn("{}: {}", Printable.line(name), warning));
     }
 
     /**
@@ -61,21 +78,18 @@ public final class ImageSource {
      * {@link ImageInfo#MAX_PIXELS}. A pixel takes three bytes, and three more in each drawn copy.
      */
     public ImageSource maxPixels(long most) {
-        return new ImageSource(name, pixels, most, warnings);
+        return new ImageSource(name, encoded, pixels, most, warnings);
     }
 
     /** Returns this source with a receiver of warnings, by default the log; they name no file. */
     public ImageSource warnings(Consumer<String> receiver) {
-        return new ImageSource(name, pixels, maxPixels, requireNonNull(receiver, "receiver"));
+        return new ImageSource(
+                name, encoded, pixels, maxPixels, requireNonNull(receiver, "receiver"));
     }
 
     public static ImageSource of(Path file) {
         requireNonNull(file, "file");
-        return encoded(
-                file.toString(),
-                (most, warnings) ->
-                        ImageReader.read(
-                                file.toString(), ImageReader.readBytes(file), most, warnings));
+        return encoded(file.toString(), () -> ImageReader.readBytes(file));
     }
 
     /** Creates a source from the bytes of a file, such as an upload; does not copy them. */
@@ -86,7 +100,7 @@ public final class ImageSource {
     /** Creates a source from the bytes of a file, with a name for messages; does not copy them. */
     public static ImageSource of(String name, byte[] encoded) {
         requireNonNull(encoded, "encoded");
-        return encoded(name, (most, warnings) -> ImageReader.read(name, encoded, most, warnings));
+        return encoded(name, () -> encoded);
     }
 
     /** Creates a source from a stream, such as standard input; reads but does not close it. */
@@ -141,6 +155,15 @@ public final class ImageSource {
 
     public String name() {
         return name;
+    }
+
+    /**
+     * Returns the header of a file or its bytes; empty for decoded pixels.
+     *
+     * @throws SaccadeException if the source is not an image; names the source
+     */
+    public Optional<ImageHeader> header() {
+        return encoded.map(bytes -> ImageHeader.read(name, bytes.get()));
     }
 
     /**

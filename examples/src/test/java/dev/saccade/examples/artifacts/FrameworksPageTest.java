@@ -56,12 +56,7 @@ class FrameworksPageTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "Write a Kotlin program",
-                "Create a Spring Boot service",
-                "Create a Quarkus service"
-            })
+    @ValueSource(strings = {"Write a Kotlin program", "Create a Quarkus service"})
     void pomMatchesTheBuild(String section) throws IOException {
         page.section(section).writeTo(project);
         Pom pom = Pom.of(project);
@@ -83,7 +78,7 @@ class FrameworksPageTest {
 
     /** All compiler errors are about missing frameworks. */
     @ParameterizedTest
-    @ValueSource(strings = {"Create a Spring Boot service", "Create a Quarkus service"})
+    @ValueSource(strings = {"Create a Quarkus service"})
     void programsMatchTheApi(String section) throws IOException {
         page.section(section).writeTo(project);
         Path program = Path.of("src/main/java/org/example/Finder.java");

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -23,7 +23,10 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 
-/** Runs the programs of {@code frameworks.md}; Maven downloads the frameworks at first. */
+/**
+ * Runs the programs of {@code frameworks.md} and {@code spring.md}; Maven downloads the frameworks
+ * at first.
+ */
 @EnabledIfSystemProperty(
         named = "saccade.frameworks",
         matches = "true",
@@ -36,6 +39,35 @@ class FrameworksRunTest {
     /** Retries until the server is up. */
     private static final String PATIENTLY =
             "curl --silent --show-error --retry 120 --retry-delay 1 --retry-connrefused ";
+
+    private static final String SPRING_POM =
+            """
+            <project xmlns="http://maven.apache.org/POM/4.0.0">
+              <modelVersion>4.0.0</modelVersion>
+              <parent>
+                <groupId>org.springframework.boot</groupId>
+                <artifactId>spring-boot-starter-parent</artifactId>
+                <version>VERSION</version>
+              </parent>
+              <groupId>org.example</groupId>
+              <artifactId>finder</artifactId>
+              <version>1.0</version>
+              <properties>
+                <java.version>17</java.version>
+              </properties>
+              <dependencies>
+              DEPENDENCIES
+              </dependencies>
+              <build>
+                <plugins>
+                  <plugin>
+                    <groupId>org.springframework.boot</groupId>
+                    <artifactId>spring-boot-maven-plugin</artifactId>
+                  </plugin>
+                </plugins>
+              </build>
+            </project>
+            """;
 
     @TempDir Path project;
     private static DocPage page;
@@ -54,24 +86,50 @@ class FrameworksRunTest {
         detector.assertFound(repository.run(project, page.command("mvn compile exec:java")));
     }
 
-    @ParameterizedTest
-    @CsvSource({
-        "Create a Spring Boot service, SERVER_PORT",
-        "Create a Quarkus service, QUARKUS_HTTP_PORT"
-    })
-    void serverResponds(String framework, String port) throws Exception {
-        DocPage section = page.section(framework);
+    @Test
+    void quarkusServiceResponds() throws Exception {
+        DocPage section = page.section("Create a Quarkus service");
         section.writeTo(project);
         SmallDetector detector = SmallDetector.in(project);
         repository.run(project, section.command("mvn package"));
-        ProcessBuilder command = repository.command(project, section.command("java"));
+        assertResponds(section.command("java"), "QUARKUS_HTTP_PORT", detector, "400");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"3.5.16", "4.0.9"})
+    void springServiceResponds(String version) throws Exception {
+        DocPage spring = DocPage.of("spring.md");
+        spring.writeTo(project);
+        Files.delete(project.resolve("src/test/java/org/example/FinderTest.java"));
+        SmallDetector detector = SmallDetector.in(project);
+        Files.writeString(
+                project.resolve("pom.xml"),
+                SPRING_POM
+                        .replace("VERSION", version)
+                        .replace(
+                                "DEPENDENCIES",
+                                String.join("", spring.blocks("xml", "<dependency>"))));
+        repository.run(project, "mvn package");
+        assertResponds(
+                "java -jar target/finder-1.0.jar --saccade.model=detector.safetensors",
+                "SERVER_PORT",
+                detector,
+                "422");
+    }
+
+    /** Starts a service and asserts its objects, and the status of an invalid image. */
+    private void assertResponds(
+            String start, String portVariable, SmallDetector detector, String refused)
+            throws Exception {
+        ProcessBuilder command = repository.command(project, start);
         String free = freePort();
-        command.environment().put(port, free);
+        command.environment().put(portVariable, free);
         Path log = project.resolve("server.log");
         Process server = command.redirectErrorStream(true).redirectOutput(log.toFile()).start();
         try {
             detector.assertFound(lines(ask("photo.jpg", free)));
-            assertEquals("400", ask("pom.xml --output refused.txt --write-out %{http_code}", free));
+            assertEquals(
+                    refused, ask("pom.xml --output refused.txt --write-out %{http_code}", free));
         } catch (AssertionError e) {
             throw new AssertionError(Files.readString(log), e);
         } finally {
