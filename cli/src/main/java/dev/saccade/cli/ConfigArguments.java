@@ -27,6 +27,9 @@ import java.util.Set;
 /** Arguments of commands that read a config. */
 final class ConfigArguments {
 
+    /** Option that changes settings, and their origin in messages. */
+    static final String SET = "--set";
+
     private static final String EXPECTED =
             "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml";
 
@@ -45,7 +48,7 @@ final class ConfigArguments {
     @Mixin private DataOption data;
 
     @Option(
-            names = "--set",
+            names = SET,
             paramLabel = "KEY=VALUE",
             description = "Set a config value, such as model.backbone.depth=50.")
     private List<String> overrides = new ArrayList<>();
@@ -80,7 +83,7 @@ final class ConfigArguments {
         List<String> all = new ArrayList<>(overrides);
         data.root().ifPresent(root -> all.add(DataOption.override(root)));
         all.addAll(shortOptions.overrides());
-        return Configs.withOverrides(readBase(), all, RunConfig.class);
+        return Configs.withOverrides(readBase(), all, SET, RunConfig.class);
     }
 
     private ConfigNode.Mapping readBase() {

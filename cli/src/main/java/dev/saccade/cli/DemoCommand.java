@@ -3,6 +3,8 @@ package dev.saccade.cli;
 import ai.djl.Device;
 
 import dev.saccade.cli.terminal.Progress;
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.core.Devices;
 import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Printable;
@@ -140,7 +142,13 @@ final class DemoCommand extends BaseCommand {
         List<String> all = new ArrayList<>(List.of(DataOption.override(data)));
         all.addAll(overrides);
         all.addAll(compute.overrides());
-        return Training.of(RunConfig.load(file, all.toArray(String[]::new)));
+        return Training.of(Configs.bind(
+                        Configs.withOverrides(
+                                ConfigFile.load(file, List.of()),
+                                all,
+                                ConfigArguments.SET,
+                                RunConfig.class),
+                        RunConfig.class));
     }
 
     private void predict(Path out, Path images, Device computing) {

@@ -3,6 +3,8 @@ package dev.saccade.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.core.Text;
+
 import org.junit.jupiter.api.Test;
 
 import picocli.CommandLine;
@@ -18,13 +20,19 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Messages of the Java API name settings, not command line options; the command line adds these.
+ * Messages of the Java API name settings, not commands and their options; the command line adds
+ * these.
  */
 class ApiMessagesTest {
 
     /** Sources of all modules but the command line and the HTML of reports. */
     private static final Pattern SOURCES =
-            Pattern.compile("\\.\\./(?!cli|report|parity)[a-z]+/src/main/java/.*\\.java");
+            Pattern.compile(
+                    "\\.\\./(?!cli|report|parity)[a-z]+/src/main/java/.*\\.java"
+                            + "|\\.\\./report/src/main/java/.*/predictions/.*\\.java");
+
+    /** A comment in generated configs. */
+    private static final Pattern COMMENT = Pattern.compile("# .*");
 
     private static final Pattern LITERAL = Pattern.compile("\"((?:[^\"\\\\\n]|\\\\.)*)\"");
 
@@ -36,18 +44,29 @@ class ApiMessagesTest {
         }
         options.removeIf(option -> !option.startsWith("--"));
         assertTrue(options.contains("--init-from"), options.toString());
-        Pattern named = Pattern.compile(".*(" + String.join("|", options) + ")(?![\\w-]).*");
+        Set<String> commands = new CommandLine(new Saccade()).getSubcommands().keySet();
+        assertTrue(commands.contains("train"), commands.toString());
+        Pattern named =
+                Pattern.compile(
+                        Text.format(
+                                ".*((%s)(?![\\w-])|\\./saccade|saccade (%s)\\b|[Cc]ommand line"
+                                        + "|(this|same|the) command\\b).*",
+                                String.join("|", options), String.join("|", commands)));
         List<String> wrong = new ArrayList<>();
+        int messages = 0;
         try (Stream<Path> files = Files.walk(Path.of(".."), 12)) {
             for (Path file : files.filter(p -> SOURCES.matcher(p.toString()).matches()).toList()) {
-                LITERAL.matcher(Files.readString(file))
-                        .results()
-                        .map(literal -> literal.group(1))
-                        .filter(text -> !text.equals("--set"))
+                String joined = Files.readString(file).replaceAll("\"\\s*\\+\\s*\"", "");
+                List<String> literals =
+                        LITERAL.matcher(joined).results().map(each -> each.group(1)).toList();
+                messages += literals.size();
+                literals.stream()
                         .filter(text -> named.matcher(text).matches())
+                        .filter(text -> !COMMENT.matcher(text).matches())
                         .forEach(text -> wrong.add(file.getFileName() + ": " + text));
             }
         }
+        assertTrue(messages > 3000, messages + " messages");
         assertEquals(List.of(), wrong);
     }
 }

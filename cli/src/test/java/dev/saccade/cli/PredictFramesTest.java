@@ -280,7 +280,11 @@ class PredictFramesTest {
         Path photo = tiny.photo(folder.resolve("a.jpg"));
         assertTrue(predict().err().contains("nothing to predict; name images"));
         assertEquals(
-                String.format(Locale.ROOT, "saccade: --list %s: no such file\n", list),
+                String.format(
+                        Locale.ROOT,
+                        "saccade: %s: no such file; expected a list of file names\n"
+                                + "see --list of saccade predict\n",
+                        list),
                 predict("--list", list).err());
         assertTrue(
                 predict(video("clip.avi", 1), "--nproc", 2)

@@ -53,21 +53,24 @@ final class Binding {
         }
     }
 
-    private final Problems problems = new Problems();
+    private final Problems problems;
     private final Components components = new Components();
 
     /** Number of missing required settings. */
     private int missing;
 
-    private Binding() {}
+    private Binding(Problems problems) {
+        this.problems = problems;
+    }
 
     /**
      * Returns the record that a config describes.
      *
+     * @param problems found so far
      * @throws SaccadeException of kind user that lists every problem
      */
-    static <T extends Record> T bind(ConfigNode config, Class<T> type) {
-        Binding binding = new Binding();
+    static <T extends Record> T bind(ConfigNode config, Class<T> type, Problems problems) {
+        Binding binding = new Binding(problems);
         Optional<Object> bound = binding.value(type, new Site(config, "", null));
         binding.problems.throwIfAny("config");
         return type.cast(bound.orElseThrow());
@@ -91,7 +94,7 @@ final class Binding {
 
     private static Optional<Object> byDefault(
             String name, Type type, ConfigNode node, Optional<Object> fallback) {
-        Binding binding = new Binding();
+        Binding binding = new Binding(new Problems());
         Optional<Object> value = binding.value(type, new Site(node, "", fallback.orElse(null)));
         if (binding.missing < binding.problems.messages().size()) {
             binding.problems.throwIfAny("the default of " + name);

@@ -36,7 +36,9 @@ public final class ConfigFile {
     static final int MAX_BYTES = 1 << 20;
 
     private static final String BASE = "base";
-    static final String SET = "--set";
+
+    /** Origin of settings passed by a program, shown in messages. */
+    static final String SETTINGS = "settings";
 
     /** Prefix of Saccade's own configs. */
     private static final String BUNDLED = "saccade:";
@@ -69,7 +71,7 @@ public final class ConfigFile {
      */
     public static ConfigNode.Mapping withOverrides(
             ConfigNode.Mapping config, List<String> overrides) {
-        return withOverrides(config, overrides, SET, each -> Optional.empty());
+        return withOverrides(config, overrides, SETTINGS, each -> Optional.empty());
     }
 
     /** Applies overrides from {@code source} in order; see {@link ConfigOverride#applyTo}. */
@@ -88,7 +90,7 @@ public final class ConfigFile {
                 problems.add("%s %s: %s", source, override, e.getMessage());
             }
         }
-        problems.throwIfAny(source.equals(SET) ? "command line" : "config");
+        problems.throwIfAny("config");
         return result;
     }
 

@@ -22,8 +22,11 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
 
     private static final CharMatcher DIGITS = CharMatcher.inRange('0', '9');
 
+    private static final Pattern PATH =
+            Pattern.compile("[A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+|\\[\\d+])*");
+
     private static final Pattern FORM =
-            Pattern.compile("([A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+|\\[\\d+])*)=(.*)", Pattern.DOTALL);
+            Pattern.compile("(" + PATH + ")=(.*)", Pattern.DOTALL);
 
     /**
      * Parses an override.
@@ -37,6 +40,19 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
         }
         return new ConfigOverride(
                 ConfigNode.steps(matcher.group(1)), YamlReader.read(matcher.group(2), origin));
+    }
+
+    /**
+     * Creates an override of the setting at a path.
+     *
+     * @throws SaccadeException of kind user if the path is malformed
+     */
+    static ConfigOverride of(String path, ConfigNode value) {
+        if (!PATH.matcher(path).matches()) {
+            throw SaccadeException.user(
+                    "malformed setting; expected a path such as data.batch_size");
+        }
+        return new ConfigOverride(ConfigNode.steps(path), value);
     }
 
     /**

@@ -2,6 +2,7 @@ package dev.saccade.config;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.components.ComponentProvider;
@@ -9,6 +10,7 @@ import dev.saccade.core.components.Default;
 import dev.saccade.core.components.Unwrapped;
 import dev.saccade.core.components.Variant;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,8 +29,7 @@ import java.util.Optional;
  */
 public final class Configs {
 
-    /** Origin of settings passed by a program, shown in messages. */
-    private static final Origin SETTINGS = new Origin("settings", 0, 0);
+    private static final Origin SETTINGS = new Origin(ConfigFile.SETTINGS, 0, 0);
 
     private Configs() {}
 
@@ -69,11 +70,38 @@ public final class Configs {
         Class<? extends Record> type = before.getClass();
         ConfigNode.Mapping changed =
                 ConfigFile.withOverrides(
-                        unbindChanges(before),
+                        Unbinding.changes(before, SETTINGS),
                         List.of(settings),
                         SETTINGS.source(),
                         each -> complete(each, type));
         return (T) bind(changed, type);
+    }
+
+    /**
+     * Returns a copy of a record with changed settings, applied in order.
+     *
+     * @param settings paths such as {@code data.batch_size}, with values as in {@link #of(Class,
+     *     Map)}; a different {@code type} or {@code variant} resets other settings to its defaults
+     * @throws SaccadeException of kind user that lists every problem
+     */
+    @SuppressWarnings("unchecked") // a record of the same class
+    public static <T> T with(
+            T config, Collection<? extends Map.Entry<String, ?>> settings) {
+        Record before = (Record) config;
+        Class<? extends Record> type = before.getClass();
+        Problems problems = new Problems();
+        ConfigNode.Mapping changed = Unbinding.changes(before, SETTINGS);
+        for (Map.Entry<String, ?> setting : settings) {
+            ConfigNode value = Unbinding.node(setting.getValue(), SETTINGS);
+            try {
+                changed =
+                        ConfigOverride.of(setting.getKey(), value)
+                                .applyTo(changed, each -> complete(each, type));
+            } catch (SaccadeException e) {
+                problems.add("%s: %s: %s", SETTINGS, setting.getKey(), e.getMessage());
+            }
+        }
+        return (T) Binding.bind(changed, type, problems);
     }
 
     /**
@@ -85,7 +113,7 @@ public final class Configs {
      */
     public static ConfigNode.Mapping withOverrides(
             ConfigNode.Mapping config, List<String> overrides, Class<? extends Record> type) {
-        return withOverrides(config, overrides, ConfigFile.SET, type);
+        return withOverrides(config, overrides, ConfigFile.SETTINGS, type);
     }
 
     /**
@@ -116,7 +144,7 @@ public final class Configs {
      *     component and invalid value with file, line and dotted key
      */
     public static <T extends Record> T bind(ConfigNode config, Class<T> type) {
-        return Binding.bind(config, type);
+        return Binding.bind(config, type, new Problems());
     }
 
     /** Converts a record to a config, including defaults. */
@@ -129,7 +157,7 @@ public final class Configs {
      * variant} merged into it later brings its own defaults.
      */
     public static ConfigNode.Mapping unbindChanges(Record value) {
-        return Unbinding.changes(value);
+        return Unbinding.changes(value, Origin.DEFAULT);
     }
 
     /**

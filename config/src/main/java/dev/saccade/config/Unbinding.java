@@ -13,25 +13,43 @@ import java.util.Optional;
 /** Converts records to config trees; the inverse of {@link Binding}. */
 final class Unbinding {
 
-    private Unbinding() {}
+    private final Origin origin;
+
+    private Unbinding(Origin origin) {
+        this.origin = origin;
+    }
 
     /** Returns all settings of a record, including defaults. */
     static ConfigNode.Mapping all(Record value) {
+        return new Unbinding(Origin.DEFAULT).allOf(value);
+    }
+
+    /** Returns the settings of a record that differ from its defaults. */
+    static ConfigNode.Mapping changes(Record value, Origin origin) {
+        return new Unbinding(origin).changesOf(value, null);
+    }
+
+    /** Converts the value of any setting to a config value. */
+    static ConfigNode node(Object value, Origin origin) {
+        return new Unbinding(origin).node(value);
+    }
+
+    private ConfigNode.Mapping allOf(Record value) {
         Map<String, ConfigNode> entries = typed(value);
         putAll(value, entries);
-        return new ConfigNode.Mapping(entries, Origin.DEFAULT);
+        return new ConfigNode.Mapping(entries, origin);
     }
 
     /** Returns a map that contains only the {@code type} of a component, if any. */
-    private static Map<String, ConfigNode> typed(Record value) {
+    private Map<String, ConfigNode> typed(Record value) {
         Map<String, ConfigNode> entries = new LinkedHashMap<>();
         if (value instanceof ComponentConfig component) {
-            entries.put(Binding.TYPE, new ConfigNode.Scalar(component.type(), Origin.DEFAULT));
+            entries.put(Binding.TYPE, new ConfigNode.Scalar(component.type(), origin));
         }
         return entries;
     }
 
-    private static void putAll(Record value, Map<String, ConfigNode> entries) {
+    private void putAll(Record value, Map<String, ConfigNode> entries) {
         for (RecordComponent component : value.getClass().getRecordComponents()) {
             Object setting = Records.get(component, value);
             if (component.isAnnotationPresent(Unwrapped.class)) {
@@ -42,16 +60,11 @@ final class Unbinding {
         }
     }
 
-    /** Returns the settings of a record that differ from its defaults. */
-    static ConfigNode.Mapping changes(Record value) {
-        return changes(value, null);
-    }
-
     /**
      * Returns the settings that differ from the variant or, without variants, from {@code fallback}
      * if it has the type of {@code value}, else from the annotated defaults.
      */
-    private static ConfigNode.Mapping changes(Record value, Object fallback) {
+    private ConfigNode.Mapping changesOf(Record value, Object fallback) {
         Map<String, ConfigNode> entries = typed(value);
         Class<? extends Record> type = value.getClass();
         Optional<Object> variant =
@@ -61,10 +74,10 @@ final class Unbinding {
                 variant.map(name -> Defaults.variants(type).get(name.toString()))
                         .orElseGet(() -> Defaults.of(type, fallback));
         putChanges(value, defaults, entries);
-        return new ConfigNode.Mapping(entries, Origin.DEFAULT);
+        return new ConfigNode.Mapping(entries, origin);
     }
 
-    private static void putChanges(
+    private void putChanges(
             Record value, Defaults defaults, Map<String, ConfigNode> entries) {
         for (RecordComponent component : value.getClass().getRecordComponents()) {
             Object setting = Records.get(component, value);
@@ -77,43 +90,38 @@ final class Unbinding {
         }
     }
 
-    private static ConfigNode changed(Object value, Object fallback) {
+    private ConfigNode changed(Object value, Object fallback) {
         if (value instanceof Record section && !(value instanceof Range)) {
-            return changes(section, fallback);
+            return changesOf(section, fallback);
         }
         if (value instanceof Optional<?> present
                 && present.orElse(null) instanceof Record component) {
-            return changes(
+            return changesOf(
                     component, fallback instanceof Optional<?> old ? old.orElse(null) : null);
         }
         return node(value);
     }
 
-    private static ConfigNode node(Object value) {
-        return node(value, Origin.DEFAULT);
-    }
-
-    /** Converts the value of any setting to a config value. */
-    static ConfigNode node(Object value, Origin origin) {
+    private ConfigNode node(Object value) {
         if (value instanceof Range range) {
             return range.low() == 0
-                    ? node(range.high(), origin)
-                    : node(List.of(range.low(), range.high()), origin);
+                    ? node(range.high())
+                    : node(List.of(range.low(), range.high()));
         }
         if (value instanceof Record section) {
-            return all(section);
+            return allOf(section);
         }
         if (value instanceof Optional<?> optional) {
-            return optional.map(present -> node(present, origin))
+            return optional.map(this::node)
                     .orElseGet(() -> new ConfigNode.Null(origin));
         }
         if (value instanceof List<?> list) {
             return new ConfigNode.Sequence(
-                    list.stream().map(item -> node(item, origin)).toList(), origin);
+                    list.stream().map(this::node).toList(), origin);
         }
         if (value instanceof Map<?, ?> map) {
             Map<String, ConfigNode> entries = new LinkedHashMap<>();
-            map.forEach((key, item) -> entries.put(String.valueOf(key), node(item, origin)));
+            map.forEach((key, item) -> entries.put(String.valueOf(key), node(item)));
             return new ConfigNode.Mapping(entries, origin);
         }
         if (value == null) {

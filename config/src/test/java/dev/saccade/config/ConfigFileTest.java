@@ -85,7 +85,7 @@ class ConfigFileTest {
 
         assertEquals(
                 "model:\n  depth: 34\n  name: x\n  scales: [1, 2]\n", ConfigWriter.yaml(config));
-        assertTrue(ConfigWriter.yamlWithOrigins(config).contains("# --set"));
+        assertTrue(ConfigWriter.yamlWithOrigins(config).contains("# settings"));
     }
 
     @Test
@@ -98,8 +98,8 @@ class ConfigFileTest {
                                 () -> ConfigFile.load(file, List.of("a", "b=[1", "c..d=1", "e=2")))
                         .getMessage();
 
-        assertTrue(message.startsWith("command line: 3 problems"), message);
-        assertTrue(message.contains("--set b=[1"), message);
+        assertTrue(message.startsWith("config: 3 problems"), message);
+        assertTrue(message.contains("settings b=[1"), message);
     }
 
     @Test

@@ -64,7 +64,7 @@ class ConfigOverrideTest {
         assertRefused(
                 "scales.99999999999=1", "scales: got 99999999999, expected an index from 0 to 2");
         assertEquals(
-                "--set empty.0=1: empty: got 0, expected no index, because the list is empty",
+                "settings empty.0=1: empty: got 0, expected no index, because the list is empty",
                 assertThrows(
                                 SaccadeException.class,
                                 () ->
@@ -72,12 +72,12 @@ class ConfigOverrideTest {
                                                 ConfigFile.parse("empty: []", "file"),
                                                 List.of("empty.0=1")))
                         .getMessage()
-                        .replaceFirst("command line: ", ""));
+                        .replaceFirst("config: ", ""));
     }
 
     private static void assertRefused(String setting, String expected) {
         String told = assertThrows(SaccadeException.class, () -> recipe(setting)).getMessage();
-        assertTrue(told.contains("--set " + setting + ": " + expected), told);
+        assertTrue(told.contains("settings " + setting + ": " + expected), told);
     }
 
     @Property

@@ -72,8 +72,8 @@ public final class OutputFolder implements AutoCloseable {
             checkFree(folder.target, marker, overwrite);
             if (!overwrite && Files.exists(folder.work.resolve(marker))) {
                 throw SaccadeException.user(
-                        "%s: the command that writes this folder was killed or is still running;"
-                                + " delete the folder if the command has ended",
+                        "%s: the process that writes this folder was killed or is still running;"
+                                + " delete the folder if the process has ended",
                         folder.work);
             }
             checkFree(folder.work, marker, overwrite);
@@ -115,7 +115,7 @@ public final class OutputFolder implements AutoCloseable {
         }
         if (!Files.exists(path.resolve(marker))) {
             throw SaccadeException.user(
-                    "%s: cannot be replaced: it has no file %s, so this command did not write it;"
+                    "%s: cannot be replaced: it has no file %s, so another program wrote it;"
                             + " choose another output folder",
                     path, marker);
         }

@@ -3,6 +3,9 @@ package dev.saccade.core;
 /** Shows the progress of a long task. */
 public interface ProgressBar extends AutoCloseable {
 
+    /** Shows no progress. */
+    Factory NONE = new TaskMonitor(progress -> {});
+
     /** Sets the number of finished steps. */
     void to(long done);
 

@@ -125,19 +125,23 @@ public final class CompositeEvaluator<P> implements Evaluator<P> {
     @Override
     public Evaluation evaluate() {
         ImmutableMap.Builder<String, Double> values = ImmutableMap.builder();
+        ImmutableList.Builder<Record> records = ImmutableList.builder();
         ImmutableMap.Builder<String, byte[]> pictures = ImmutableMap.builder();
         Optional<ScoreThresholds> thresholds = Optional.empty();
         for (Evaluator<P> evaluator : evaluators) {
             Evaluation evaluation = evaluator.evaluate();
             values.putAll(evaluation.values());
+            records.addAll(evaluation.records());
             pictures.putAll(evaluation.pictures());
             thresholds = thresholds.or(evaluation::scoreThresholds);
         }
-        return new Joined(values.buildOrThrow(), pictures.buildOrThrow(), thresholds);
+        return new Joined(
+                values.buildOrThrow(), records.build(), pictures.buildOrThrow(), thresholds);
     }
 
     private record Joined(
             Map<String, Double> values,
+            List<Record> records,
             Map<String, byte[]> pictures,
             Optional<ScoreThresholds> scoreThresholds)
             implements Evaluation {}

@@ -3,6 +3,7 @@ package dev.saccade.eval;
 import com.google.common.math.LongMath;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.TaskCancelledException;
 import dev.saccade.core.Workers;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.datasets.CheckOptions;
@@ -100,7 +101,7 @@ public final class DatasetInference {
      *
      * @param evaluator receives the predictions; on rank 0, also the predictions of other ranks
      * @param progress receives the number of images predicted on this rank after each image
-     * @throws EvaluationInterrupted if {@code progress} throws it on any rank
+     * @throws TaskCancelledException if {@code progress} throws it on any rank
      */
     public <P> void run(
             InferenceReader reader,
@@ -110,12 +111,12 @@ public final class DatasetInference {
         evaluator.reset();
         try {
             runShard(reader, model, evaluator, progress);
-        } catch (EvaluationInterrupted e) {
+        } catch (TaskCancelledException e) {
             ranks.allGather(INTERRUPTED);
             throw e;
         }
         if (ranks.allGather(WHOLE).stream().anyMatch(told -> told.length > 0)) {
-            throw new EvaluationInterrupted();
+            throw new TaskCancelledException();
         }
         merge(evaluator);
     }

@@ -2,6 +2,7 @@ package dev.saccade.eval;
 
 import dev.saccade.models.ScoreThresholds;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -11,6 +12,13 @@ public interface Evaluation {
 
     /** Returns the metrics by name, without undefined ones. */
     Map<String, Double> values();
+
+    /**
+     * Returns records of metrics for programs, such as {@code DetectionMetrics}; none by default.
+     */
+    default List<Record> records() {
+        return List.of();
+    }
 
     /** Returns PNG files for the logs by name; none by default. */
     default Map<String, byte[]> pictures() {

@@ -4,8 +4,10 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.TaskMonitor;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Transform;
@@ -22,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
@@ -147,11 +148,6 @@ public final class ModelExport {
             return new Settings(model, size, precision, normalization, version);
         }
 
-        /** Returns the number of shapes for which {@code record} records the model. */
-        public int recordings() {
-            return size.isPresent() ? MAX_IMAGES : EXAMPLES + LONG.size();
-        }
-
         ModelRecorder recorder() {
             return new ModelRecorder(model, precision, normalization);
         }
@@ -163,26 +159,29 @@ public final class ModelExport {
          *     recording, are not available, or the operators depend on the image size
          */
         public ModelExport record() {
-            return record(List.of(), recordings -> {});
+            return record(List.of(), ProgressBar.NONE);
         }
 
         /**
          * Records the model.
          *
          * @param formats formats to support; fails early if one of them lacks an operator
-         * @param progress receives the number of finished {@link #recordings}
+         * @param progress such as a {@link TaskMonitor}
          */
-        public ModelExport record(List<ExportFormat> formats, IntConsumer progress) {
+        public ModelExport record(List<ExportFormat> formats, ProgressBar.Factory progress) {
             formats.forEach(format -> format.require(model, precision));
             ModelRecorder recorder = recorder();
             List<Graph> graphs = new ArrayList<>();
-            for (Shape shape : size.map(Settings::ofOneSize).orElseGet(Settings::ofAnySize)) {
-                Graph graph = recorder.record(shape);
-                if (graphs.isEmpty()) {
-                    formats.forEach(format -> format.require(Simplification.of(graph)));
+            List<Shape> shapes = size.map(Settings::ofOneSize).orElseGet(Settings::ofAnySize);
+            try (ProgressBar bar = progress.open("record operators", shapes.size(), " sizes")) {
+                for (Shape shape : shapes) {
+                    Graph graph = recorder.record(shape);
+                    if (graphs.isEmpty()) {
+                        formats.forEach(format -> format.require(Simplification.of(graph)));
+                    }
+                    graphs.add(graph);
+                    bar.step();
                 }
-                graphs.add(graph);
-                progress.accept(graphs.size());
             }
             Graph merged = ShapeInference.of(graphs);
             return new ModelExport(this, BatchNormFolding.of(Simplification.of(merged)));

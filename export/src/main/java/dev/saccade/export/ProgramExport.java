@@ -205,10 +205,7 @@ public record ProgramExport(
                                 ? Optional.of(InputNormalization.of(model.spec().transforms()))
                                 : Optional.empty(),
                         opset.orElse(defaults.opset()));
-        try (ProgressBar progress =
-                bars.open("record operators", settings.recordings(), " sizes")) {
-            return settings.record(List.of(format), progress::to);
-        }
+        return settings.record(List.of(format), bars);
     }
 
     private void compareOnRandomImages(ExportCheck check, Model<?> model) {

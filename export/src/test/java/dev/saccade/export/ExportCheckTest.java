@@ -11,6 +11,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.script.Kernels;
@@ -219,7 +220,7 @@ class ExportCheckTest {
         ModelExport.Settings settings = ModelExport.of(detector).precision(Precision.BFLOAT16);
         List<ExportFormat> formats = List.of(ExportFormat.ONNX);
         SaccadeException e =
-                assertThrows(SaccadeException.class, () -> settings.record(formats, done -> {}));
+                assertThrows(SaccadeException.class, () -> settings.record(formats, ProgressBar.NONE));
         assertTrue(e.getMessage().contains("use float16 or float32"), e.getMessage());
     }
 }

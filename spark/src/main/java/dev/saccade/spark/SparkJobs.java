@@ -69,7 +69,7 @@ public final class SparkJobs implements JobRunner {
         return parallel;
     }
 
-    /** Stops all jobs after their current step, and starts no more. */
+    @Override
     public void stop() {
         stopped = true;
     }

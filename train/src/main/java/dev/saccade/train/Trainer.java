@@ -318,7 +318,8 @@ public final class Trainer implements Run {
                 result.values(),
                 config.monitor(),
                 result.pictures(),
-                state.isBest());
+                state.isBest(),
+                result.records());
     }
 
     @Override

@@ -8,11 +8,10 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.checkpoint.AtomicFile;
-import dev.saccade.config.ConfigWriter;
-import dev.saccade.config.Configs;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.TaskMonitor;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.script.Kernels;
@@ -37,6 +36,7 @@ import dev.saccade.train.config.InitialWeights;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.data.DataReports;
 import dev.saccade.train.data.DataSource;
+import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Hooks;
 import dev.saccade.train.logs.Logging;
@@ -68,21 +68,33 @@ public final class Training {
     private final RunConfig config;
     private final Map<String, DataSource> sources;
     private final ProcessGroup ranks;
+    private final TaskMonitor monitor;
     private final AtomicBoolean running = new AtomicBoolean();
     private final AtomicBoolean stopRequested = new AtomicBoolean();
     private Optional<DataReports> reports = Optional.empty();
+    private volatile RunObserver observer;
 
-    private Training(RunConfig config, Map<String, DataSource> sources, ProcessGroup ranks) {
+    private Training(
+            RunConfig config,
+            Map<String, DataSource> sources,
+            ProcessGroup ranks,
+            TaskMonitor monitor) {
         this.config = config;
         this.sources = sources;
         this.ranks = ranks;
+        this.monitor = monitor;
+        this.observer = new RunObserver(monitor);
     }
 
     private static Training alone(RunConfig config, DataSource train, Optional<DataSource> val) {
         ImmutableMap.Builder<String, DataSource> byRole = ImmutableMap.builder();
         byRole.put("train", train);
         val.ifPresent(other -> byRole.put("val", other));
-        return new Training(config, byRole.buildOrThrow(), ProcessGroup.alone());
+        return new Training(
+                config,
+                byRole.buildOrThrow(),
+                ProcessGroup.alone(),
+                new TaskMonitor(progress -> {}));
     }
 
     /** Prepares training on the data sets of a config. */
@@ -116,7 +128,15 @@ public final class Training {
      * accumulation. Only rank 0 checks the data and writes to the run folder.
      */
     public Training on(ProcessGroup group) {
-        return new Training(config, sources, group);
+        return new Training(config, sources, group, monitor);
+    }
+
+    /**
+     * Returns this training with a monitor of its steps. Cancelling the monitor stops it like
+     * {@link #stop}.
+     */
+    public Training with(TaskMonitor other) {
+        return new Training(config, sources, ranks, other);
     }
 
     public RunConfig config() {
@@ -224,6 +244,19 @@ public final class Training {
         stopRequested.set(true);
     }
 
+    /**
+     * Returns the last evaluation since the current or last run was started or resumed, if any; may
+     * be called from any thread.
+     */
+    public Optional<EvaluationReport> lastEvaluation() {
+        return observer.last();
+    }
+
+    /** Returns the best evaluation in the same way as {@link #lastEvaluation}. */
+    public Optional<EvaluationReport> bestEvaluation() {
+        return observer.best();
+    }
+
     /** Loads the config of a run. */
     public static RunConfig config(Path folder) {
         RunFolder run = new RunFolder(folder);
@@ -234,6 +267,7 @@ public final class Training {
     private Outcome run(RunFolder folder, Hook[] hooks, boolean resume) {
         checkState(running.compareAndSet(false, true), "this training is already running");
         stopRequested.set(false);
+        observer = new RunObserver(monitor);
         try (Hooks given = new Hooks(Arrays.asList(hooks))) {
             given.requireNames();
             Supplier<Outcome> run =
@@ -340,13 +374,13 @@ public final class Training {
             TrainStep step = new TrainStep(model::losses, optimizer, ema, config, ranks);
             Hooks logs = new Hooks(List.of());
             if (isFirst()) {
-                AtomicFile.write(folder.config(), ConfigWriter.yaml(Configs.unbind(config)));
+                AtomicFile.write(folder.config(), config.toYaml());
                 Device device = parts.manager.getDevice();
                 RunSummary about = new RunSummary(config, device, parts.train, worldSize);
                 notes.addAll(about.lines(state.iteration(), length));
                 logs = Logging.toFiles(folder, state.iteration(), config.logInterval());
             }
-            try (Hooks open = logs) {
+            try (Hooks open = logs.and(new Hooks(List.of(observer)))) {
                 return new Trainer(
                                 config,
                                 checkpoints,
@@ -355,7 +389,7 @@ public final class Training {
                                 loader,
                                 parts.validation,
                                 open,
-                                stopRequested::get)
+                                () -> stopRequested.get() || monitor.isCancelled())
                         .train(isFirst() ? notes : List.of());
             }
         }

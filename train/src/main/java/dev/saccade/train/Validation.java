@@ -1,7 +1,7 @@
 package dev.saccade.train;
 
 import dev.saccade.eval.Evaluation;
-import dev.saccade.eval.EvaluationInterrupted;
+import dev.saccade.core.TaskCancelledException;
 
 /** Evaluates the model of a run. Called in inference mode, without gradients. */
 @FunctionalInterface
@@ -10,7 +10,7 @@ public interface Validation {
     /**
      * Runs the evaluation.
      *
-     * @param progress must be called regularly; throws {@link EvaluationInterrupted}, which must
+     * @param progress must be called regularly; throws {@link TaskCancelledException}, which must
      *     not be caught, if the run is asked to stop
      * @return metrics, including the monitored one; the same on all ranks
      */

@@ -7,7 +7,7 @@ import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.eval.Evaluation;
-import dev.saccade.eval.EvaluationInterrupted;
+import dev.saccade.core.TaskCancelledException;
 import dev.saccade.train.checkpoint.Checkpointables;
 import dev.saccade.train.optimizers.ModelEma;
 
@@ -29,7 +29,7 @@ final class ValidationLoop {
         Runnable progress =
                 () -> {
                     if (interrupted.getAsBoolean()) {
-                        throw new EvaluationInterrupted();
+                        throw new TaskCancelledException();
                     }
                 };
         content.ema().ifPresent(ModelEma::swap);
@@ -37,7 +37,7 @@ final class ValidationLoop {
         content.model().train(false);
         try {
             return Optional.of(NoGrad.call(() -> validation.run(progress)));
-        } catch (EvaluationInterrupted e) {
+        } catch (TaskCancelledException e) {
             return Optional.empty();
         } finally {
             content.model().train(true);

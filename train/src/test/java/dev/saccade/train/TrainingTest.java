@@ -30,6 +30,14 @@ import dev.saccade.train.hooks.Run;
 import dev.saccade.train.hooks.StepReport;
 import dev.saccade.train.logs.MemoryUse;
 
+import com.google.common.util.concurrent.Uninterruptibles;
+import dev.saccade.core.TaskMonitor;
+import dev.saccade.core.TaskProgress;
+import dev.saccade.eval.coco.CocoAverages;
+import dev.saccade.eval.detection.DetectionMetrics;
+import dev.saccade.eval.segmentation.SegmentationMetrics;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -78,6 +86,53 @@ class TrainingTest {
         try (Detector detector = Detector.load(files.best())) {
             assertEquals(List.of("cell"), detector.classes());
         }
+    }
+
+    @Test
+    void monitorReportsStepsAndCancelsFromAnotherThread() throws Exception {
+        Path run = folder.resolve("run");
+        List<TaskProgress> steps = new ArrayList<>();
+        CountDownLatch second = new CountDownLatch(1);
+        CountDownLatch cancelled = new CountDownLatch(1);
+        TaskMonitor monitor =
+                new TaskMonitor(
+                        progress -> {
+                            steps.add(progress);
+                            if (progress.done() == 2) {
+                                second.countDown();
+                                Uninterruptibles.awaitUninterruptibly(cancelled);
+                            }
+                        });
+        Thread other =
+                new Thread(
+                        () -> {
+                            Uninterruptibles.awaitUninterruptibly(second);
+                            monitor.cancel();
+                            cancelled.countDown();
+                        });
+        other.start();
+        Training training = Training.of(config()).with(monitor);
+        assertEquals(Outcome.INTERRUPTED, training.start(run));
+        other.join();
+        assertEquals(List.of(1L, 2L), steps.stream().map(TaskProgress::done).toList());
+        TaskProgress last = steps.get(1);
+        assertEquals("train", last.task());
+        assertEquals(6, last.total());
+        assertEquals(0, last.epoch().orElseThrow());
+        assertTrue(last.loss().orElseThrow() > 0, last.toString());
+        assertTrue(last.remaining().orElseThrow().toNanos() > 0, last.toString());
+        assertEquals(Optional.empty(), training.lastEvaluation());
+
+        Training resumed = Training.of(config());
+        assertEquals(Outcome.FINISHED, resumed.resume(run));
+        EvaluationReport report = resumed.lastEvaluation().orElseThrow();
+        assertEquals(6, report.iteration());
+        CocoAverages boxes = report.find(DetectionMetrics.class).orElseThrow().boxes();
+        assertEquals(report.metrics().get("AP"), boxes.ap());
+        assertEquals(report.metrics().get("AP50"), boxes.ap50());
+        assertEquals("cell", boxes.perClass().get(0).name());
+        assertEquals(Optional.empty(), report.find(SegmentationMetrics.class));
+        assertTrue(resumed.bestEvaluation().isPresent());
     }
 
     @Test

@@ -37,7 +37,7 @@ final class BestConfig {
                         .map(sentence -> "# " + sentence + "\n")
                         .orElse("");
         return Text.format(
-                        "# Selected by ./saccade tune: trial %d (%s).\n",
+                        "# Selected by a hyperparameter search: trial %d (%s).\n",
                         best.trial().number(), best.trial().describe())
                 + held
                 + "\n"

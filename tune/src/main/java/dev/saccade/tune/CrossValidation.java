@@ -3,6 +3,7 @@ package dev.saccade.tune;
 import com.google.common.math.Stats;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.TaskMonitor;
 import dev.saccade.core.Text;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.Dataset;
@@ -91,10 +92,19 @@ public final class CrossValidation {
      * @throws SaccadeException of kind user, if the folder belongs to other work, or a run fails
      */
     public Optional<Result> run(Path folder, boolean resume) {
+        return run(folder, resume, new TaskMonitor(done -> {}));
+    }
+
+    /**
+     * Trains and evaluates all folds like {@link #run(Path, boolean)}.
+     *
+     * @param monitor receives the finished folds; cancelling it stops the runs
+     */
+    public Optional<Result> run(Path folder, boolean resume, TaskMonitor monitor) {
         Dataset dataset = FoldConfigs.images(config).open(config.data().root());
         FoldConfigs.require(settings.folds(), dataset.size());
         JobFolder files = SearchFolder.open(folder, resume, config, dataset, settings);
-        Jobs jobs = new Jobs(files, runner, config.monitor(), progress);
+        Jobs jobs = new Jobs(files, runner, config.monitor(), progress, monitor);
         FoldConfigs folds = new FoldConfigs(settings.folds(), settings.seed());
         Optional<List<JobResult>> results =
                 jobs.run(

@@ -10,7 +10,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.ComponentFailure;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetSubset;
-import dev.saccade.eval.EvaluationInterrupted;
+import dev.saccade.core.TaskCancelledException;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.Training;
 import dev.saccade.train.checkpoint.RunFolder;
@@ -257,7 +257,7 @@ public final class JobRun {
                                     folder.predictions(job.name()),
                                     () -> {
                                         if (stopped) {
-                                            throw new EvaluationInterrupted();
+                                            throw new TaskCancelledException();
                                         }
                                     });
             return Optional.of(
@@ -271,7 +271,7 @@ public final class JobRun {
                                             stepSeconds.size())),
                             secondsSince(evaluationStart) / dataset.size(),
                             Optional.empty()));
-        } catch (EvaluationInterrupted e) {
+        } catch (TaskCancelledException e) {
             return Optional.empty();
         } finally {
             if (job.kind() == TrainJob.Kind.MEASURE) {

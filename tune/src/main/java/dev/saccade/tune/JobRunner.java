@@ -13,6 +13,9 @@ public interface JobRunner {
     /** Returns the number of jobs that run at the same time, to plan the time. */
     int parallel();
 
+    /** Stops all jobs after their current step, and starts no more. */
+    void stop();
+
     /**
      * Runs jobs until each has a result; failures are results, too. Returns false if the jobs were
      * stopped before.

@@ -1,10 +1,14 @@
 package dev.saccade.tune;
 
 import dev.saccade.core.Printable;
+import dev.saccade.core.TaskMonitor;
+import dev.saccade.core.TaskProgress;
 import dev.saccade.core.Text;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -15,13 +19,21 @@ final class Jobs {
     private final JobRunner runner;
     private final String metric;
     private final Consumer<String> progress;
+    private final TaskMonitor monitor;
 
     /** Creates a list of jobs; progress lines show {@code metric}. */
-    Jobs(JobFolder folder, JobRunner runner, String metric, Consumer<String> progress) {
+    Jobs(
+            JobFolder folder,
+            JobRunner runner,
+            String metric,
+            Consumer<String> progress,
+            TaskMonitor monitor) {
         this.folder = folder;
         this.runner = runner;
         this.metric = metric;
         this.progress = progress;
+        this.monitor = monitor;
+        monitor.onCancel(runner::stop);
     }
 
     JobFolder folder() {
@@ -63,6 +75,15 @@ final class Jobs {
                 result.failure()
                         .map(message -> "failed: " + Printable.line(message))
                         .orElseGet(() -> outcome(job.kind(), result));
+        monitor.report(
+                new TaskProgress(
+                        "tune",
+                        done,
+                        all,
+                        "jobs",
+                        Optional.empty(),
+                        OptionalInt.empty(),
+                        OptionalDouble.empty()));
         progress.accept(
                 Text.format(
                         "[%d/%d] %s: %s, %s",

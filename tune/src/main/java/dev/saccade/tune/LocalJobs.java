@@ -51,7 +51,7 @@ public final class LocalJobs implements JobRunner {
         return parallel;
     }
 
-    /** Stops all jobs after their current step, and starts no more. */
+    @Override
     public void stop() {
         stopped = true;
         processes.forEach(Process::destroy);

@@ -1,8 +1,6 @@
 package dev.saccade.tune;
 
 import dev.saccade.checkpoint.AtomicFile;
-import dev.saccade.config.ConfigWriter;
-import dev.saccade.config.Configs;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
@@ -34,7 +32,7 @@ final class SearchFolder {
     static JobFolder open(
             Path folder, boolean resume, RunConfig config, Dataset train, Record settings) {
         String labels = Text.format("labels of data.train: %s%n", RunIdentity.fingerprint(train));
-        String yaml = ConfigWriter.yaml(Configs.unbind(config));
+        String yaml = config.toYaml();
         claim(folder, resume, TuneJson.text(settings) + "\n" + labels + yaml);
         JobFolder files = new JobFolder(folder);
         files.create();

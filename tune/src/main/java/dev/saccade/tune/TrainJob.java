@@ -1,7 +1,5 @@
 package dev.saccade.tune;
 
-import dev.saccade.config.ConfigWriter;
-import dev.saccade.config.Configs;
 import dev.saccade.train.config.RunConfig;
 
 import java.util.Optional;
@@ -28,14 +26,14 @@ public record TrainJob(String name, String run, String config, Optional<Long> br
 
     /** Creates a job that trains a run to its end. */
     static TrainJob of(String name, RunConfig config) {
-        return new TrainJob(name, name, yaml(config), Optional.empty(), Kind.TRAIN);
+        return new TrainJob(name, name, config.toYaml(), Optional.empty(), Kind.TRAIN);
     }
 
     /** Creates a job that trains a branch of {@code steps} steps from a run. */
     static TrainJob branch(String name, String run, RunConfig config, long steps) {
         boolean isEnd = config.iterations().filter(all -> all == steps).isPresent();
         Optional<Long> branch = isEnd ? Optional.empty() : Optional.of(steps);
-        return new TrainJob(name, run, yaml(config), branch, Kind.TRAIN);
+        return new TrainJob(name, run, config.toYaml(), branch, Kind.TRAIN);
     }
 
     /** Creates a job whose run is a result of the search. */
@@ -43,15 +41,11 @@ public record TrainJob(String name, String run, String config, Optional<Long> br
         RunConfig evaluated =
                 config.with(
                         "evaluation.every={iterations: " + config.iterations().orElseThrow() + "}");
-        return new TrainJob(name, name, yaml(evaluated), Optional.empty(), Kind.LAST);
+        return new TrainJob(name, name, evaluated.toYaml(), Optional.empty(), Kind.LAST);
     }
 
     static TrainJob measure(String name, RunConfig config) {
-        return new TrainJob(name, name, yaml(config), Optional.empty(), Kind.MEASURE);
-    }
-
-    private static String yaml(RunConfig config) {
-        return ConfigWriter.yaml(Configs.unbind(config));
+        return new TrainJob(name, name, config.toYaml(), Optional.empty(), Kind.MEASURE);
     }
 
     RunConfig runConfig() {

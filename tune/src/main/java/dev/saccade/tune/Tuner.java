@@ -4,6 +4,7 @@ import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.TaskMonitor;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.bootstrap.Bootstrap;
@@ -76,10 +77,19 @@ public final class Tuner {
      *     config cannot be trained, or the budget is too small
      */
     public Optional<TuneResult> run(Path folder, boolean resume) {
+        return run(folder, resume, new TaskMonitor(done -> {}));
+    }
+
+    /**
+     * Runs the search like {@link #run(Path, boolean)}.
+     *
+     * @param monitor receives the finished jobs of each rung; cancelling it stops the search
+     */
+    public Optional<TuneResult> run(Path folder, boolean resume, TaskMonitor monitor) {
         Dataset images = FoldConfigs.images(config).open(config.data().root());
         settings.folds().ifPresent(folds -> FoldConfigs.require(folds, images.size()));
         JobFolder files = SearchFolder.open(folder, resume, config, images, settings);
-        Jobs jobs = new Jobs(files, runner, config.monitor(), progress);
+        Jobs jobs = new Jobs(files, runner, config.monitor(), progress, monitor);
         Path planFile = folder.resolve("plan.json");
         if (!Files.exists(planFile)) {
             Optional<TunePlan> created =

@@ -10,6 +10,8 @@ import com.google.common.util.concurrent.Uninterruptibles;
 
 import dev.saccade.config.ConfigNode;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.TaskMonitor;
+import dev.saccade.core.TaskProgress;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.Training;
 import dev.saccade.train.checkpoint.RunFolder;
@@ -40,7 +42,7 @@ class TunerTest {
     /** Runs jobs in this process; after some jobs, interrupts the next one after some time. */
     private static final class InProcess implements JobRunner {
 
-        private int jobsLeft;
+        private volatile int jobsLeft;
         private final Duration delay;
 
         InProcess(int jobs, Duration delay) {
@@ -55,6 +57,11 @@ class TunerTest {
         @Override
         public int parallel() {
             return 1;
+        }
+
+        @Override
+        public void stop() {
+            jobsLeft = 0;
         }
 
         @Override
@@ -109,6 +116,26 @@ class TunerTest {
 
     private static byte[] last(Path run) throws IOException {
         return Files.readAllBytes(new RunFolder(run).last());
+    }
+
+    @Test
+    void monitorReportsJobsAndCancels() throws IOException {
+        List<TaskProgress> jobs = new ArrayList<>();
+        TaskMonitor monitor = new TaskMonitor(jobs::add);
+        InProcess runner = InProcess.uninterrupted();
+        Tuner tuner =
+                new Tuner(
+                        TinyData.config(folder),
+                        settings(),
+                        runner,
+                        line -> {
+                            if (jobs.size() == 2) {
+                                monitor.cancel();
+                            }
+                        });
+        assertEquals(Optional.empty(), tuner.run(folder.resolve("part"), false, monitor));
+        assertEquals(2, jobs.size());
+        assertEquals("jobs", jobs.get(1).unit());
     }
 
     @Test

@@ -107,7 +107,7 @@ public final class DataFolder {
                             .map(format -> format + " (" + shown(formats.get(format)) + ")")
                             .collect(Collectors.joining(", ")),
                     CONVERTED.stream().anyMatch(formats::containsKey)
-                            ? ": ./saccade convert-data " + folder
+                            ? " with convert-data"
                             : "");
         } else if (!images.isEmpty()) {
             return Text.format("%s has images only (%s)", folder, shown(images));

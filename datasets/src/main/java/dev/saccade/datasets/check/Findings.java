@@ -54,7 +54,7 @@ public final class Findings implements Reporter {
                 .limit(MAX_SHOWN)
                 .forEach(finding -> problems.add("%s", finding));
         if (errors > MAX_SHOWN) {
-            problems.add("and %d more; run `saccade check` to list them all", errors - MAX_SHOWN);
+            problems.add("and %d more; check the data set to list them all", errors - MAX_SHOWN);
         }
         return problems;
     }

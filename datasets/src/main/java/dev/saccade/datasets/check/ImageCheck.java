@@ -131,8 +131,8 @@ public final class ImageCheck {
         if (header.orientation() != 1 && header.size().equals(header.storedSize())) {
             warnings.accept(
                     Text.format(
-                            "has EXIF orientation %d, which keeps its size; check with saccade"
-                                    + " browse that its labels match the upright image",
+                            "has EXIF orientation %d, which keeps its size; browse the data set to"
+                                    + " check that its labels match the upright image",
                             header.orientation()));
         }
     }

@@ -162,7 +162,7 @@ class OtherFormatsTest {
                                 + folder),
                 message);
         assertTrue(message.contains(expected), message);
-        String advice = "must be converted first: ./saccade convert-data " + folder;
+        String advice = "must be converted first with convert-data";
         assertEquals(expected.startsWith("contains"), message.endsWith(advice), message);
     }
 

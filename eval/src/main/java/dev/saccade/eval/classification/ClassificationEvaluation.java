@@ -36,6 +36,17 @@ public record ClassificationEvaluation(
         return values.put("ece", calibrationError()).buildOrThrow();
     }
 
+    /** Returns the metrics as a record. */
+    public ClassificationMetrics metrics() {
+        return new ClassificationMetrics(
+                top(1), top(TopClasses.COUNT), calibrationError(), confusion().perClass());
+    }
+
+    @Override
+    public List<Record> records() {
+        return List.of(metrics());
+    }
+
     private double top(int count) {
         return IntStream.range(0, predictions.size())
                 .mapToDouble(i -> predictions.get(i).contains(truth.get(i), count) ? 1 : 0)

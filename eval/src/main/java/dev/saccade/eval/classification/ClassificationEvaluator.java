@@ -9,7 +9,10 @@ import com.google.common.io.ByteStreams;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.Count;
+import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.TaskCancelledException;
+import dev.saccade.core.TaskMonitor;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.ClassScores;
@@ -72,10 +75,22 @@ public final class ClassificationEvaluator implements Evaluator<ClassScores> {
      * @throws SaccadeException of kind user, if the classes differ or the data set has errors
      */
     public static ClassificationEvaluation evaluate(Classifier classifier, Dataset dataset) {
+        return evaluate(classifier, dataset, ProgressBar.NONE);
+    }
+
+    /**
+     * Evaluates like {@link #evaluate(Classifier, Dataset)}, with a {@link TaskMonitor} or a progress bar.
+     *
+     * @throws TaskCancelledException if the monitor is cancelled
+     */
+    public static ClassificationEvaluation evaluate(
+            Classifier classifier, Dataset dataset, ProgressBar.Factory progress) {
         DatasetInference inference = new DatasetInference(dataset, WORKERS);
         inference.requireNoErrors(classifier);
         ClassificationEvaluator evaluator = new ClassificationEvaluator(dataset);
-        inference.run(classifier, evaluator, done -> {});
+        try (ProgressBar bar = progress.open("evaluate", dataset.size(), " images")) {
+            inference.run(classifier, evaluator, bar::to);
+        }
         return evaluator.evaluate();
     }
 

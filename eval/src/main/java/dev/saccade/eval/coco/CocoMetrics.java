@@ -153,6 +153,19 @@ public final class CocoMetrics {
                                 SummaryRow::value));
     }
 
+    /** Returns COCO's averages, also of each class. */
+    public CocoAverages averages() {
+        return new CocoAverages(
+                ap(ALL, ALL, AreaRange.ALL),
+                ap(IOU_50, ALL, AreaRange.ALL),
+                ap(IOU_75, ALL, AreaRange.ALL),
+                ap(ALL, ALL, AreaRange.SMALL),
+                ap(ALL, ALL, AreaRange.MEDIUM),
+                ap(ALL, ALL, AreaRange.LARGE),
+                recall.mean(ALL, ALL, AreaRange.ALL.index(), largest),
+                perClass());
+    }
+
     /** Returns AP at an index of {@link CocoParameters#IOU_THRESHOLDS}; -1 without objects. */
     public double ap(int t, AreaRange area) {
         return ap(t, ALL, area);

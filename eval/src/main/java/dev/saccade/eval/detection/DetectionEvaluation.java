@@ -79,6 +79,17 @@ public record DetectionEvaluation(
         return metrics.get(0);
     }
 
+    /** Returns the metrics as records. */
+    public DetectionMetrics averages() {
+        return new DetectionMetrics(
+                boxes().averages(), metrics.stream().skip(1).findFirst().map(CocoMetrics::averages));
+    }
+
+    @Override
+    public List<Record> records() {
+        return List.of(averages());
+    }
+
     /** Returns all metrics by name, such as {@code AP50} of boxes and {@code mask_AP50}. */
     @Override
     public Map<String, Double> values() {

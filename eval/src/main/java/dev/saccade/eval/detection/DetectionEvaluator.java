@@ -6,7 +6,10 @@ import com.google.common.collect.ImmutableSet;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.Checks;
+import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.TaskCancelledException;
+import dev.saccade.core.TaskMonitor;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.components.TargetKind;
@@ -109,12 +112,24 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
      * @throws SaccadeException of kind user, if the classes differ or the data set has errors
      */
     public static DetectionEvaluation evaluate(Detector detector, Dataset dataset) {
+        return evaluate(detector, dataset, ProgressBar.NONE);
+    }
+
+    /**
+     * Evaluates like {@link #evaluate(Detector, Dataset)}, with a {@link TaskMonitor} or a progress bar.
+     *
+     * @throws TaskCancelledException if the monitor is cancelled
+     */
+    public static DetectionEvaluation evaluate(
+            Detector detector, Dataset dataset, ProgressBar.Factory progress) {
         DatasetInference inference = new DatasetInference(dataset, WORKERS);
         inference.requireNoErrors(detector);
         DetectionEvaluator evaluator =
                 Configs.of(Config.class)
                         .build(dataset, detector.spec().model().head().targets(), WORKERS);
-        inference.run(detector, evaluator, done -> {});
+        try (ProgressBar bar = progress.open("evaluate", dataset.size(), " images")) {
+            inference.run(detector, evaluator, bar::to);
+        }
         return evaluator.evaluate();
     }
 

@@ -31,6 +31,11 @@ public record SegmentationEvaluation(
         return metrics.values();
     }
 
+    @Override
+    public List<Record> records() {
+        return List.of(metrics);
+    }
+
     public List<String> classes() {
         return metrics.perClass().stream().map(SegmentationClassMetrics::name).toList();
     }

@@ -9,7 +9,10 @@ import com.google.common.io.ByteStreams;
 import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.core.Count;
+import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.TaskCancelledException;
+import dev.saccade.core.TaskMonitor;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.LabelMap;
@@ -72,10 +75,22 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
      * @throws SaccadeException of kind user, if the classes differ or the data set has errors
      */
     public static SegmentationEvaluation evaluate(Segmenter segmenter, Dataset dataset) {
+        return evaluate(segmenter, dataset, ProgressBar.NONE);
+    }
+
+    /**
+     * Evaluates like {@link #evaluate(Segmenter, Dataset)}, with a {@link TaskMonitor} or a progress bar.
+     *
+     * @throws TaskCancelledException if the monitor is cancelled
+     */
+    public static SegmentationEvaluation evaluate(
+            Segmenter segmenter, Dataset dataset, ProgressBar.Factory progress) {
         DatasetInference inference = new DatasetInference(dataset, WORKERS);
         inference.requireNoErrors(segmenter);
         SegmentationEvaluator evaluator = new SegmentationEvaluator(dataset);
-        inference.run(segmenter, evaluator, done -> {});
+        try (ProgressBar bar = progress.open("evaluate", dataset.size(), " images")) {
+            inference.run(segmenter, evaluator, bar::to);
+        }
         return evaluator.evaluate();
     }
 

@@ -55,17 +55,34 @@ public record SegmentationMetrics(List<SegmentationClassMetrics> perClass, doubl
         return whole == 0 ? -1 : (double) part / whole;
     }
 
+    /** Returns {@code mIoU}; -1 without labeled pixels, as all means. */
+    public double meanIou() {
+        return mean(SegmentationClassMetrics::iou);
+    }
+
+    public double meanAccuracy() {
+        return mean(SegmentationClassMetrics::accuracy);
+    }
+
+    public double meanDice() {
+        return mean(SegmentationClassMetrics::dice);
+    }
+
+    public double meanBoundaryIou() {
+        return mean(SegmentationClassMetrics::boundaryIou);
+    }
+
     /**
      * Returns the defined means: {@code mIoU}, {@code mAcc}, {@code aAcc}, {@code mDice}, {@code
      * boundary_mIoU}.
      */
     public Map<String, Double> values() {
         Map<String, Double> values = new LinkedHashMap<>();
-        values.put("mIoU", mean(SegmentationClassMetrics::iou));
-        values.put("mAcc", mean(SegmentationClassMetrics::accuracy));
+        values.put("mIoU", meanIou());
+        values.put("mAcc", meanAccuracy());
         values.put("aAcc", pixelAccuracy);
-        values.put("mDice", mean(SegmentationClassMetrics::dice));
-        values.put("boundary_mIoU", mean(SegmentationClassMetrics::boundaryIou));
+        values.put("mDice", meanDice());
+        values.put("boundary_mIoU", meanBoundaryIou());
         values.values().removeIf(value -> value < 0);
         return ImmutableMap.copyOf(values);
     }

@@ -59,6 +59,12 @@ class ClassificationEvaluatorTest {
         assertEquals(0.15, evaluation.values().get("ece"), 1e-12);
         assertEquals(evaluator.metrics(), evaluation.values().keySet());
         assertEquals(1, evaluation.confusion().counts().get(6).get(0));
+        ClassificationMetrics metrics = evaluation.metrics();
+        assertEquals(0.25, metrics.top1());
+        assertEquals(0.5, metrics.top5());
+        assertEquals(0.15, metrics.calibrationError(), 1e-12);
+        assertEquals("class6", metrics.perClass().get(6).name());
+        assertEquals(List.of(metrics), evaluation.records());
     }
 
     @Test

@@ -218,6 +218,18 @@ class CocoMetricsTest {
         assertArrayEquals(expected, values(metrics), 1e-12);
         assertFalse(metrics.values().containsKey("APs"), "undefined numbers are left out");
         assertEquals(.7 * ap, metrics.values().get("AP"), 1e-12);
+        CocoAverages averages = metrics.averages();
+        double[] typed = {
+            averages.ap(),
+            averages.ap50(),
+            averages.ap75(),
+            averages.apSmall(),
+            averages.apMedium(),
+            averages.apLarge()
+        };
+        assertArrayEquals(Arrays.copyOf(expected, 6), typed, 1e-12);
+        assertEquals(.35, averages.ar(), 1e-12);
+        assertEquals(metrics.perClass(), averages.perClass());
     }
 
     /** Annotation ids start at 0 here; pycocotools never counts id 0 as found. */

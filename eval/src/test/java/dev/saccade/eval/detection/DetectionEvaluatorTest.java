@@ -169,6 +169,10 @@ class DetectionEvaluatorTest {
         DetectionEvaluation evaluation = evaluation(evaluator, masked);
         assertEquals((1 + 51 / 101.0) / 2, evaluation.values().get("AP"), 1e-12);
         assertEquals(51 / 101.0 / 2, evaluation.values().get("mask_AP"), 1e-12);
+        DetectionMetrics averages = evaluation.averages();
+        assertEquals(51 / 101.0 / 2, averages.masks().orElseThrow().ap(), 1e-12);
+        assertEquals(evaluation.values().get("AP"), averages.boxes().ap());
+        assertEquals(List.of(averages), evaluation.records());
         assertEquals(51 / 101.0 / 2, evaluation.values().get("mask_APm"), 1e-12);
         assertEquals(2, evaluation.errors().size());
         assertEquals(

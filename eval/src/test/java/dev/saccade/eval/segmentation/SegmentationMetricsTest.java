@@ -54,6 +54,10 @@ class SegmentationMetricsTest {
         assertEquals((2 / 3.0 + 1 / 3.0 + 0) / 3, values.get("mIoU"), EXACT);
         assertEquals((2 / 3.0 + 1 / 2.0) / 2, values.get("mAcc"), EXACT);
         assertEquals(3 / 5.0, values.get("aAcc"), EXACT);
+        assertEquals(values.get("mIoU"), metrics.meanIou());
+        assertEquals(values.get("mAcc"), metrics.meanAccuracy());
+        assertEquals(values.get("mDice"), metrics.meanDice());
+        assertEquals(values.getOrDefault("boundary_mIoU", -1.0), metrics.meanBoundaryIou());
     }
 
     @Test

@@ -50,11 +50,11 @@ final class Download {
             Pattern.compile("bytes (\\d+)-\\d+/(\\d+|\\*)", Pattern.CASE_INSENSITIVE);
 
     private static final String OTHER_SOURCES =
-            "download the file in another way and use weights fetch --from FOLDER, or use a"
-                    + " mirror (--from URL, or SACCADE_WEIGHTS)";
+            "download the file in another way and fetch it from its folder, or from a mirror"
+                    + " (its URL, or the environment variable SACCADE_WEIGHTS)";
 
     private static final String RESUMABLE =
-            "the partial download is kept; run the same command again to resume";
+            "the partial download is kept; fetch the weights again to resume";
 
     private static final int MAX_PORT = 0xFFFF;
     private static final int BUFFER = 1 << 16;
@@ -98,8 +98,9 @@ final class Download {
         if (address.getRawUserInfo() != null) {
             throw SaccadeException.user(
                     "%s: the URL contains a user name, but login is not supported; download the"
-                            + " file in another way and use weights fetch --from FOLDER",
-                    address.getHost());
+                            + " file in another way and fetch it from its folder",
+                            address.getHost())
+                    .withSettings("from");
         }
         this.address = address;
         this.part = part;
@@ -154,7 +155,8 @@ final class Download {
 
     private SaccadeException failed(Exception cause, String reason, String advice) {
         return SaccadeException.io(
-                cause, "%s: cannot be downloaded: %s; %s", address, reason, advice);
+                        cause, "%s: cannot be downloaded: %s; %s", address, reason, advice)
+                .withSettings("from");
     }
 
     private long present() {
@@ -314,11 +316,12 @@ final class Download {
                     default -> status >= 500 ? "failed; try again later" : "returned no file";
                 };
         return SaccadeException.io(
-                null,
-                "%s: cannot be downloaded: the server %s (status %d); %s",
-                response.uri(),
-                what,
-                status,
-                OTHER_SOURCES);
+                        null,
+                        "%s: cannot be downloaded: the server %s (status %d); %s",
+                        response.uri(),
+                        what,
+                        status,
+                        OTHER_SOURCES)
+                .withSettings("from");
     }
 }

@@ -127,7 +127,7 @@ class WeightsRejectionTest extends WeightsDownloads {
                     told.contains("cannot be downloaded: the response is incomplete or not HTTP;")
                             || told.contains("cannot be downloaded: the connection was closed;"),
                     told);
-            assertTrue(told.contains("weights fetch --from FOLDER"), told);
+            assertTrue(told.contains("fetch it from its folder"), told);
             assertTrue(told.contains("SACCADE_WEIGHTS"), told);
         }
         assertEquals(List.of(), kept());

@@ -190,7 +190,8 @@ public final class FramePredictions implements AutoCloseable {
     private static SaccadeException unreadable(Path list, Exception e) {
         return Files.exists(list)
                 ? SaccadeException.user("%s: cannot be read as a list of file names: %s", list, e)
-                : SaccadeException.user("--list %s: no such file", list);
+                : SaccadeException.user("%s: no such file; expected a list of file names", list)
+                        .withSettings("list");
     }
 
     private static BufferedReader reader(Path list) throws IOException {

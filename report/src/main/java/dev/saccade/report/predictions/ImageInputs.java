@@ -145,7 +145,7 @@ public record ImageInputs(
                 notes.add(
                         Printable.format(
                                 "%s: the images in %s were skipped; add these folders"
-                                        + " to the command",
+                                        + " to the inputs",
                                 folder, shown(below)));
             }
             return images;

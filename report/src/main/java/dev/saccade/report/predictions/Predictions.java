@@ -6,9 +6,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
 import dev.saccade.core.OutputFolder;
+import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.TaskCancelledException;
+import dev.saccade.core.TaskMonitor;
 import dev.saccade.core.Workers;
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.datasets.image.ImageSource;
 
 import java.io.IOException;
@@ -37,6 +41,20 @@ public final class Predictions {
             List<JsonNode> entries,
             List<String> faults,
             Map<String, ImageWarnings.Images> warnings) {}
+
+    /**
+     * Predicts images, several at the same time; collects errors of unusable images. Keeps the
+     * order of the images.
+     *
+     * @param progress such as a {@link TaskMonitor}
+     * @throws TaskCancelledException if the monitor is cancelled; the finished images are added
+     */
+    public void addAll(
+            List<Path> images, PredictionWriter writer, ProgressBar.Factory progress) {
+        try (ProgressBar bar = progress.open("predict", images.size(), " images")) {
+            addAll(images, writer, ImageInfo.MAX_PIXELS, () -> false, bar::to);
+        }
+    }
 
     /**
      * Predicts images with at most {@code maxPixels} pixels, several at the same time; collects
@@ -71,7 +89,11 @@ public final class Predictions {
                     tasks,
                     one -> {
                         addAll(new Content(one.entries, one.faults, one.warnings.images()));
-                        progress.accept(entries.size() + faults.size());
+                        try {
+                            progress.accept(entries.size() + faults.size());
+                        } catch (TaskCancelledException e) {
+                            failure.compareAndSet(null, e);
+                        }
                     });
         }
         if (failure.get() != null) {

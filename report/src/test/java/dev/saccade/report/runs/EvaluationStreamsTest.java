@@ -16,7 +16,14 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluation;
-import dev.saccade.eval.EvaluationInterrupted;
+import dev.saccade.core.OutputFolder;
+import dev.saccade.core.TaskCancelledException;
+import dev.saccade.core.TaskMonitor;
+import dev.saccade.core.TaskProgress;
+import dev.saccade.eval.detection.DetectionEvaluator;
+import dev.saccade.report.predictions.Pictures;
+import dev.saccade.report.predictions.PredictionWriter;
+import dev.saccade.report.predictions.Predictions;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.models.Detector;
 import dev.saccade.testsupport.TestImages;
@@ -110,6 +117,44 @@ class EvaluationStreamsTest {
     }
 
     @Test
+    void monitorReportsImagesAndCancels() throws IOException {
+        List<TaskProgress> progress = new ArrayList<>();
+        TaskMonitor whole = new TaskMonitor(progress::add);
+        TaskMonitor[] part = new TaskMonitor[1];
+        part[0] = new TaskMonitor(each -> part[0].cancel());
+        List<Path> files = dataset.images().stream().map(ImageFile::file).toList();
+        Predictions all = new Predictions();
+        Predictions some = new Predictions();
+        try (Detector detector = Detector.load(checkpoint, Device.cpu());
+                OutputFolder out =
+                        OutputFolder.create(folder.resolve("out"), "predict", false, List.of());
+                OutputFolder cancelled =
+                        OutputFolder.create(
+                                folder.resolve("cancelled"), "predict", false, List.of())) {
+            DetectionEvaluator.evaluate(detector, dataset, whole);
+            TaskProgress last = progress.get(progress.size() - 1);
+            assertEquals(IMAGES, last.done());
+            assertEquals(IMAGES, last.total());
+            assertEquals("evaluate", last.task());
+            assertThrows(
+                    TaskCancelledException.class,
+                    () -> DetectionEvaluator.evaluate(detector, dataset, part[0]));
+            Pictures pictures = new Pictures(out, detector.classes());
+            PredictionWriter writer = new PredictionWriter(detector, pictures);
+            all.addAll(files, writer, whole);
+            assertEquals("predict", progress.get(progress.size() - 1).task());
+            part[0] = new TaskMonitor(each -> part[0].cancel());
+            Pictures others = new Pictures(cancelled, detector.classes());
+            PredictionWriter again = new PredictionWriter(detector, others);
+            assertThrows(
+                    TaskCancelledException.class, () -> some.addAll(files, again, part[0]));
+        }
+        assertEquals(IMAGES, all.entries().size());
+        int finished = some.entries().size();
+        assertTrue(finished > 0 && finished < IMAGES, finished + " images");
+    }
+
+    @Test
     void rethrowsErrorsOfEvaluatorsAndProgress() {
         IllegalStateException error = new IllegalStateException("3");
         Evaluator<Instances> failing =
@@ -121,7 +166,7 @@ class EvaluationStreamsTest {
                         }
                     }
                 };
-        EvaluationInterrupted stop = new EvaluationInterrupted();
+        TaskCancelledException stop = new TaskCancelledException();
         try (Detector detector = Detector.load(checkpoint, Device.cpu())) {
             DatasetInference inference = new DatasetInference(dataset, 1);
             assertSame(
@@ -132,7 +177,7 @@ class EvaluationStreamsTest {
             assertSame(
                     stop,
                     assertThrows(
-                            EvaluationInterrupted.class,
+                            TaskCancelledException.class,
                             () ->
                                     inference.run(
                                             detector,

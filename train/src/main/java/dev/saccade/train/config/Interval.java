@@ -16,6 +16,14 @@ public record Interval(@Default("1") int epochs, Optional<Long> iterations) {
                 .throwIfAny();
     }
 
+    public static Interval ofEpochs(int epochs) {
+        return new Interval(epochs, Optional.empty());
+    }
+
+    public static Interval ofIterations(long steps) {
+        return new Interval(1, Optional.of(steps));
+    }
+
     /** Returns whether an interval ends after {@code iteration} steps. */
     public boolean isDue(long iteration, RunLength length) {
         return iteration % iterations.orElse(epochs * length.iterationsPerEpoch()) == 0;

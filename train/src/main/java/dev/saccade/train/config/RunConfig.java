@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
+import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Devices;
@@ -18,6 +19,7 @@ import dev.saccade.eval.CompositeEvaluator;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.zoo.PretrainedWeights;
+import dev.saccade.models.zoo.Zoo;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
@@ -120,8 +122,7 @@ public record RunConfig(
     /**
      * Loads a YAML file.
      *
-     * @param overrides settings such as {@code model.backbone.depth=50}, applied in order, as
-     *     {@code --set} does
+     * @param overrides settings such as {@code model.backbone.depth=50}, applied in order
      * @throws SaccadeException of kind user that lists every unknown key, wrong type, unknown
      *     component and invalid value with file, line and dotted key
      */
@@ -135,6 +136,33 @@ public record RunConfig(
     /** Parses YAML without {@code base}. Errors are listed with their lines. */
     public static RunConfig parse(String yaml) {
         return Configs.bind(ConfigFile.parse(yaml, "config"), RunConfig.class);
+    }
+
+    /**
+     * Loads a bundled config.
+     *
+     * @param name path below {@code configs/}, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco}
+     * @throws SaccadeException of kind user if it does not exist
+     */
+    public static RunConfig recipe(String name) {
+        ConfigNode.Mapping config;
+        try {
+            config = ConfigFile.packaged(name + ".yaml");
+        } catch (SaccadeException e) {
+            // Suggests similar names.
+            config = Zoo.packaged().recipe(name).config();
+        }
+        return Configs.bind(config, RunConfig.class);
+    }
+
+    /** Returns the run as YAML with all settings, which {@link #parse} reads. */
+    public String toYaml() {
+        return ConfigWriter.yaml(Configs.unbind(this));
+    }
+
+    /** Returns a builder that changes settings by typed methods. */
+    public RunConfigBuilder toBuilder() {
+        return new RunConfigBuilder(this);
     }
 
     /**

@@ -55,7 +55,7 @@ class LogsTest {
     }
 
     private static EvaluationReport evaluation(Map<String, byte[]> pictures) {
-        return new EvaluationReport(100, 2, ImmutableMap.of("AP", 0.5), "AP", pictures, true);
+        return new EvaluationReport(100, 2, ImmutableMap.of("AP", 0.5), "AP", pictures, true, List.of());
     }
 
     @Test
