@@ -3,7 +3,7 @@
 
 For each seed, SIZE random training images are for the detector. The classifier trains on cells cropped from the
 other training images, so it has class labels of other images only. Both detectors use the same images, config,
-seed and number of steps.
+seed and number of steps. Residual branches do not start at zero: after a few steps, they would still be closed.
 
 Example:
   transfer.py data/bccd work results.jsonl --seeds 3
@@ -29,7 +29,7 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--images", type=int, default=50, help="training images of the detector")
     parser.add_argument("--epochs", type=int, default=24, help="epochs of the detector")
-    parser.add_argument("--pretrain-epochs", type=int, default=12)
+    parser.add_argument("--pretrain-epochs", type=int, default=24)
     parser.add_argument("--size", type=int, default=64, help="size of a cell in pixels")
     args = parser.parse_args()
     args.data = os.path.abspath(args.data)
@@ -72,7 +72,7 @@ def pretrain(args, seed, work):
     with open(f"{work}/classifier.yaml", "w", encoding="utf-8") as file:
         file.write(CONFIG.format(data=f"{work}/cells", size=args.size, resize=round(args.size / 0.875), batch=32,
                                  warmup=WARMUP, epochs=args.pretrain_epochs, seed=seed))
-    train(work, f"{work}/classifier.yaml", "classifier")
+    train(work, f"{work}/classifier.yaml", "classifier", "--set", "model.backbone.zero_init_residual=false")
     return metric(f"{work}/classifier", "top1")[-1]
 
 
@@ -89,6 +89,9 @@ def metric(run, name):
 
 
 def train(work, config, name, *options):
+    """Trains unless the run is finished already."""
+    if os.path.exists(f"{work}/{name}/report.html"):
+        return
     with open(f"{work}/{name}.log", "a", encoding="utf-8") as log:
         subprocess.run([SACCADE, "train", config, "--out", f"{work}/{name}", "--device", "cpu", *options],
                        check=True, stdout=log, stderr=log, cwd=HOME)

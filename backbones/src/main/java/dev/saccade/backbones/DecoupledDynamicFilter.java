@@ -51,7 +51,7 @@ final class DecoupledDynamicFilter extends Layer {
                       near = torch.slice(rows, 3, i % kernel, i % kernel + w)
                       factor = torch.unsqueeze(torch.unsqueeze(torch.select(channel, 2, i), 2), 3)
                       y = y + near * factor * torch.unsqueeze(torch.select(spatial, 1, i), 1)
-                    return y
+                    return y * {gain}
                     """);
 
     private final int kernel;
@@ -90,12 +90,14 @@ final class DecoupledDynamicFilter extends Layer {
     protected NDArray forward(NDArray tokens) {
         NDArray x = tokens.transpose(0, 3, 1, 2);
         NDArray perChannel = channel.apply(x);
-        NDArray perPosition = normalized(spatial.apply(x), 1).mul(gain);
+        NDArray perPosition = normalized(spatial.apply(x), 1);
         return MultiplyAdds.run(
                         2 * x.size() * kernel * kernel,
                         x,
                         x.getShape(),
-                        () -> FILTER.with(Map.of("kernel", kernel)).run(x, perChannel, perPosition))
+                        () ->
+                                FILTER.with(Map.of("kernel", kernel, "gain", gain))
+                                        .run(x, perChannel, perPosition))
                 .transpose(0, 2, 3, 1);
     }
 

@@ -126,7 +126,7 @@ class DecoupledDynamicFilterTest {
     void hasTheParametersAndMultiplyAddsOfThePaper() {
         DwConvSwin.Config config = Configs.of(DwConvSwin.Config.class, "variant=ddf_tiny");
         DwConvSwin net = config.build();
-        assertEquals(46e6, BackboneSummary.classifierParameters(config, net), 0.5e6);
+        assertEquals(46e6, (double) BackboneSummary.classifierParameters(config, net), 0.5e6);
         net.initialize(manager, 0);
         long count =
                 MultiplyAdds.count(

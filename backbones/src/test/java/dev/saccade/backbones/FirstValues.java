@@ -55,6 +55,7 @@ record FirstValues(double mean, double deviation, double bound) {
                                 && !KAIMING_NORMAL.contains(family);
                 yield asWeight ? convolution(family, weight.getShape()) : ZERO;
             }
+            case "std" -> new FirstValues(0, Math.sqrt(2) / 7, Double.MAX_VALUE); // DDF, 7x7
             case "relative_position_bias_table" -> family.equals("focal") ? ZERO : TRUNCATED_NORMAL;
             default -> TRUNCATED_NORMAL;
         };

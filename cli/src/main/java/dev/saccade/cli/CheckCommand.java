@@ -43,7 +43,7 @@ import java.util.Optional;
         description = {
             "Find all errors in the data set of a config or in a folder.",
             "Folders may have COCO annotations, label maps, or labels in YOLO, Pascal"
-                    + " VOC, LabelMe, CVAT, Cityscapes and other formats; nothing is converted."
+                    + " VOC, LabelMe, Label Studio, CVAT, Cityscapes and other formats; nothing is converted."
         },
         footer = {
             "",

@@ -1,6 +1,5 @@
 package dev.saccade.cli;
 
-import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.checkpoint.Checkpoint;
@@ -8,6 +7,7 @@ import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.pytorch.TorchFile;
 import dev.saccade.checkpoint.weights.Naming;
 import dev.saccade.core.Count;
+import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -140,7 +140,7 @@ final class ConvertCommand extends BaseCommand {
         }
         String name = RecipeNames.require(named, "a bundled config, such as swin_tiny_imagenet");
         ModelSpec spec = Zoo.packaged().recipe(name).spec();
-        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+        try (NDManager manager = Libtorch.newManager(Devices.local().choose("cpu"))) {
             Model<?> model = spec.restore(checkpoint, from.toString(), manager);
             save(Checkpoint.of(model, spec.toMetadata()));
         }

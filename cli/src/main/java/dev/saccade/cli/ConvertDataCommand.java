@@ -35,9 +35,10 @@ import java.util.stream.Stream;
 @Command(
         name = "convert-data",
         description = {
-            "Convert labels in YOLO, Pascal VOC, LabelMe, CVAT, Cityscapes and other formats.",
+            "Convert labels in YOLO, Pascal VOC, LabelMe, Label Studio, CVAT, Cityscapes and other"
+                    + " formats.",
             "Objects become COCO annotations, or YOLO or CVAT labels with --to; label maps get"
-                    + " the layout of ADE20K."
+                    + " the layout of ADE20K, classes of images a folder each."
                     + " COCO annotations are split into training and validation sets. Images are"
                     + " hard-linked if possible, else copied."
         },
@@ -124,7 +125,7 @@ final class ConvertDataCommand extends BaseCommand {
                                     + " changes the original"
                             : "copied, because the file system supports no links"
                                     + " between the folders");
-            if (formats.contains(TargetFormat.COCO)) {
+            if (formats.contains(TargetFormat.COCO) || labels.imageClasses()) {
                 err().println("next: ./saccade new " + Printable.shellWord(out));
             }
         }
@@ -147,6 +148,14 @@ final class ConvertDataCommand extends BaseCommand {
     }
 
     private List<TargetFormat> formats(SourceLabels labels) {
+        if (labels.imageClasses() && !to.isEmpty()) {
+            throw SaccadeException.user(
+                    "--to %s: %s has classes of images, which are always written as folders;"
+                            + " remove --to",
+                    to.get(0).key(), from);
+        } else if (labels.imageClasses()) {
+            return List.of();
+        }
         List<TargetFormat> formats = to.isEmpty() ? List.of(TargetFormat.COCO) : to;
         if (labels.pixels().isPresent() && !to.isEmpty()) {
             throw SaccadeException.user(

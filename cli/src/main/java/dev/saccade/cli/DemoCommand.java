@@ -142,7 +142,8 @@ final class DemoCommand extends BaseCommand {
         List<String> all = new ArrayList<>(List.of(DataOption.override(data)));
         all.addAll(overrides);
         all.addAll(compute.overrides());
-        return Training.of(Configs.bind(
+        return Training.of(
+                Configs.bind(
                         Configs.withOverrides(
                                 ConfigFile.load(file, List.of()),
                                 all,

@@ -151,7 +151,7 @@ final class InfoCommand extends BaseCommand {
                         config.name(),
                         ModelSpec.fromMetadata(metadata, source),
                         Provenance.find(metadata, source));
-        out().print(result.markdown(LocalDate.now(ZoneOffset.UTC)));
+        out().println(result.markdown(LocalDate.now(ZoneOffset.UTC)).strip());
     }
 
     private void list() {

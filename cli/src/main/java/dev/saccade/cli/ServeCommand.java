@@ -5,8 +5,10 @@ import com.google.common.collect.ImmutableSet;
 import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.models.TrainedModel;
+import dev.saccade.serve.LabelStudio;
 import dev.saccade.serve.PredictionServer;
 import dev.saccade.serve.ServerLimits;
 
@@ -14,13 +16,18 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 @Command(
@@ -42,6 +49,11 @@ final class ServeCommand extends BaseCommand {
     private static final int MAX_MEGABYTES = ServerLimits.MAX_UPLOAD_BYTES / MEGABYTE;
     private static final int MAX_MEGAPIXELS = (int) (ImageInfo.MAX_PIXELS / MEGAPIXEL);
     private static final int MAX_BATCH = 1000;
+
+    private static final String TOKEN = "LABEL_STUDIO_API_KEY";
+
+    private static final DateTimeFormatter VERSION =
+            DateTimeFormatter.ofPattern("yyyyMMddHHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
 
     /** Browsers send an origin without a path or trailing slash. */
     private static final Pattern ORIGIN = Pattern.compile("https?://[^/\\s]+");
@@ -118,12 +130,22 @@ final class ServeCommand extends BaseCommand {
                             + " and to receive the response. Default: ${DEFAULT-VALUE}.")
     private int seconds;
 
+    @Option(
+            names = "--label-studio",
+            paramLabel = "URL",
+            description =
+                    "Serve as the ML backend of this Label Studio, below /label-studio. Images"
+                            + " are fetched from this URL only, with the access token in"
+                            + " LABEL_STUDIO_API_KEY.")
+    private String labelStudio;
+
     @Override
     public Integer call() throws InterruptedException {
         requireValidOptions();
         Path checkpoint = run.checkpoint();
+        Optional<LabelStudio> studio = studio();
         try (TrainedModel<?> model = tta.load(checkpoint, compute);
-                PredictionServer server = settings(model).start()) {
+                PredictionServer server = settings(model, checkpoint, studio).start()) {
             PrintWriter out = out();
             out.printf(
                     Locale.ROOT,
@@ -131,6 +153,13 @@ final class ServeCommand extends BaseCommand {
                     run.name(),
                     model.spec().quantizedLayers().isEmpty() ? "" : " (quantized)",
                     server.uri());
+            studio.ifPresent(
+                    host ->
+                            out.printf(
+                                    Locale.ROOT,
+                                    "ML backend for Label Studio at %s: add the model %slabel-studio%n",
+                                    host.host(),
+                                    server.uri()));
             out.flush();
             if (!isLoopback()) {
                 err().println(
@@ -174,6 +203,35 @@ final class ServeCommand extends BaseCommand {
             }
         }
         problems.throwIfAny("serve");
+    }
+
+    private Optional<LabelStudio> studio() {
+        String token = Optional.ofNullable(System.getenv(TOKEN)).orElse("").strip();
+        Optional<LabelStudio> studio =
+                Optional.ofNullable(labelStudio).map(url -> LabelStudio.of(url, token));
+        if (studio.isPresent() && token.isEmpty()) {
+            err().println(
+                            "warning: "
+                                    + TOKEN
+                                    + " is not set; Label Studio rejects requests for images"
+                                    + " without an access token");
+        }
+        return studio;
+    }
+
+    private PredictionServer.Settings settings(
+            TrainedModel<?> model, Path checkpoint, Optional<LabelStudio> studio) {
+        PredictionServer.Settings settings = settings(model).version(version(checkpoint));
+        return studio.map(settings::labelStudio).orElse(settings);
+    }
+
+    /** Returns the time of a checkpoint, which distinguishes the versions of a retrained model. */
+    private static String version(Path checkpoint) {
+        try {
+            return VERSION.format(Files.getLastModifiedTime(checkpoint).toInstant());
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", checkpoint, e.getMessage());
+        }
     }
 
     private PredictionServer.Settings settings(TrainedModel<?> model) {

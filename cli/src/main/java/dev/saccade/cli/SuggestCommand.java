@@ -66,7 +66,7 @@ final class SuggestCommand extends BaseCommand {
             description =
                     "Write predicted objects in these formats, from coco, yolo and cvat. Default:"
                             + " coco. A segmenter writes label maps, labels/NAME.png, a classifier a folder of"
-                            + " images per class.")
+                            + " images per class, or tags with cvat.")
     private List<TargetFormat> formats = new ArrayList<>();
 
     @Option(
@@ -94,7 +94,8 @@ final class SuggestCommand extends BaseCommand {
         try (TrainedModel<?> model =
                         compute.applyTo(TrainedModel.load(checkpoint, compute.chooseDevice()));
                 OutputFolder folder = overwrite.create(out, List.of(checkpoint, images))) {
-            run.requireOptionsFor(model, spec, "--score", "--format");
+            run.requireOptionsFor(model, spec, "--score");
+            requireFormats(model);
             ScoreThresholds thresholds =
                     model.match(
                             score::thresholds,
@@ -107,7 +108,11 @@ final class SuggestCommand extends BaseCommand {
             if (model instanceof Segmenter segmenter) {
                 writer.writeLabelMaps(folder, segmenter);
             } else if (model instanceof Classifier classifier) {
-                writer.writeClasses(folder, classifier);
+                if (formats.isEmpty()) {
+                    writer.writeClasses(folder, classifier);
+                } else {
+                    writer.writeTags(folder, classifier);
+                }
             } else {
                 writer.writeObjects(
                         folder, formats.isEmpty() ? List.of(TargetFormat.COCO) : formats);
@@ -116,6 +121,24 @@ final class SuggestCommand extends BaseCommand {
             List<String> faults = new ArrayList<>(found.faults());
             faults.addAll(candidates.faults());
             return report(suggestions, candidates.images().size(), faults);
+        }
+    }
+
+    private void requireFormats(TrainedModel<?> model) {
+        boolean isSupported =
+                model.match(
+                        detector -> true,
+                        segmenter -> formats.isEmpty(),
+                        classifier ->
+                                formats.isEmpty() || formats.equals(List.of(TargetFormat.CVAT)));
+        if (!isSupported) {
+            throw SaccadeException.user(
+                    "--format: a segmenter writes label maps only, and a classifier folders or"
+                            + " cvat; remove --format%s",
+                    model.<String>match(
+                            detector -> "",
+                            segmenter -> "",
+                            classifier -> ", or use --format cvat"));
         }
     }
 

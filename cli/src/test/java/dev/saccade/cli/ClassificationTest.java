@@ -164,7 +164,7 @@ class ClassificationTest {
         Path image = folder.resolve("photo.png");
         ClassFolders.writeImage(image, 1, 3);
         CommandResult unknown = saccade("predict", theirs, image);
-        assertTrue(unknown.err().contains("with saccade convert"), unknown.err());
+        assertTrue(unknown.err().contains("with the recipe of their"), unknown.err());
 
         Path model = folder.resolve("model.safetensors");
         succeed("convert", theirs, model, "--recipe", recipe);

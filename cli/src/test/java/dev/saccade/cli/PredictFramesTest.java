@@ -282,8 +282,10 @@ class PredictFramesTest {
         assertEquals(
                 String.format(
                         Locale.ROOT,
-                        "saccade: %s: no such file; expected a list of file names\n"
-                                + "see --list of saccade predict\n",
+                        """
+                        saccade: %s: no such file; expected a list of file names
+                        see --list of saccade predict
+                        """,
                         list),
                 predict("--list", list).err());
         assertTrue(

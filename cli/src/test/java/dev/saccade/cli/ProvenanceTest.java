@@ -42,8 +42,7 @@ class ProvenanceTest {
         assertTrue(out.matches("(?s).*  metrics        AP [01]\\.\\d{4}\n"), out);
 
         Path best = new RunFolder(tiny.run()).best();
-        JsonNode json =
-                new ObjectMapper().readTree(info(best, "--size", "64x64", "--json"));
+        JsonNode json = new ObjectMapper().readTree(info(best, "--size", "64x64", "--json"));
         assertEquals("4", json.at("/provenance/config/model.backbone.base_channels").asText());
         assertEquals(8, json.at("/provenance/data/images").asInt());
         assertTrue(json.at("/parameters").asLong() > 0, json.toString());
@@ -58,8 +57,13 @@ class ProvenanceTest {
         TinyRun tiny = TinyRun.shared();
         Path parent = new RunFolder(tiny.run()).best();
         Path run = folder.resolve("child");
-        saccade("train", tiny.run().resolve("config.yaml"), "--set", "init_from=" + parent,
-                "--out", run);
+        saccade(
+                "train",
+                tiny.run().resolve("config.yaml"),
+                "--set",
+                "init_from=" + parent,
+                "--out",
+                run);
         Provenance child = provenance(new RunFolder(run).last());
         assertEquals("best.safetensors", child.initFrom().orElseThrow().name());
         assertEquals(Checkpoints.checksum(parent), child.initFrom().orElseThrow().sha256());
@@ -75,7 +79,8 @@ class ProvenanceTest {
         Path old = folder.resolve("old.safetensors");
         Checkpoints.save(old, new Checkpoint(checkpoint.tensors(), metadata));
         String out = info(old, "--size", "64x64");
-        assertTrue(out.endsWith("  provenance     unknown; the file was written without it\n"), out);
+        assertTrue(
+                out.endsWith("  provenance     unknown; the file was written without it\n"), out);
         assertTrue(info(old, "--size", "64x64", "--json").contains("\"provenance\" : null"));
     }
 

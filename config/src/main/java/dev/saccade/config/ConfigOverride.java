@@ -25,8 +25,7 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
     private static final Pattern PATH =
             Pattern.compile("[A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+|\\[\\d+])*");
 
-    private static final Pattern FORM =
-            Pattern.compile("(" + PATH + ")=(.*)", Pattern.DOTALL);
+    private static final Pattern FORM = Pattern.compile("(" + PATH + ")=(.*)", Pattern.DOTALL);
 
     /**
      * Parses an override.

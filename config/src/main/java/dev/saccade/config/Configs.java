@@ -85,8 +85,7 @@ public final class Configs {
      * @throws SaccadeException of kind user that lists every problem
      */
     @SuppressWarnings("unchecked") // a record of the same class
-    public static <T> T with(
-            T config, Collection<? extends Map.Entry<String, ?>> settings) {
+    public static <T> T with(T config, Collection<? extends Map.Entry<String, ?>> settings) {
         Record before = (Record) config;
         Class<? extends Record> type = before.getClass();
         Problems problems = new Problems();

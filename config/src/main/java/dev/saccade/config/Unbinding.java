@@ -77,8 +77,7 @@ final class Unbinding {
         return new ConfigNode.Mapping(entries, origin);
     }
 
-    private void putChanges(
-            Record value, Defaults defaults, Map<String, ConfigNode> entries) {
+    private void putChanges(Record value, Defaults defaults, Map<String, ConfigNode> entries) {
         for (RecordComponent component : value.getClass().getRecordComponents()) {
             Object setting = Records.get(component, value);
             Object defaultValue = defaults.get(component).orElse(null);
@@ -104,20 +103,16 @@ final class Unbinding {
 
     private ConfigNode node(Object value) {
         if (value instanceof Range range) {
-            return range.low() == 0
-                    ? node(range.high())
-                    : node(List.of(range.low(), range.high()));
+            return range.low() == 0 ? node(range.high()) : node(List.of(range.low(), range.high()));
         }
         if (value instanceof Record section) {
             return allOf(section);
         }
         if (value instanceof Optional<?> optional) {
-            return optional.map(this::node)
-                    .orElseGet(() -> new ConfigNode.Null(origin));
+            return optional.map(this::node).orElseGet(() -> new ConfigNode.Null(origin));
         }
         if (value instanceof List<?> list) {
-            return new ConfigNode.Sequence(
-                    list.stream().map(this::node).toList(), origin);
+            return new ConfigNode.Sequence(list.stream().map(this::node).toList(), origin);
         }
         if (value instanceof Map<?, ?> map) {
             Map<String, ConfigNode> entries = new LinkedHashMap<>();

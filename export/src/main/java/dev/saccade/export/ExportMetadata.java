@@ -73,8 +73,7 @@ public final class ExportMetadata {
                 metadata.put(entry.getKey(), entry.getValue());
             }
         } catch (InvalidProtocolBufferException e) {
-            throw SaccadeException.user(
-                    "%s: not an ONNX model, or damaged; export it again", file);
+            throw SaccadeException.user("%s: not an ONNX model, or damaged; export it again", file);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }

@@ -98,10 +98,8 @@ public record ProgramExport(
             String name = "model" + format.suffix();
             Path file = target.resolve(name);
             Optional<Provenance> provenance =
-                    Provenance.find(
-                            Checkpoints.open(checkpoint).metadata(), checkpoint.toString());
-            Map<String, String> metadata =
-                    provenance.map(Provenance::toMetadata).orElse(Map.of());
+                    Provenance.find(Checkpoints.open(checkpoint).metadata(), checkpoint.toString());
+            Map<String, String> metadata = provenance.map(Provenance::toMetadata).orElse(Map.of());
             export.write(format, metadata, file);
             out.println(
                     Printable.format(

@@ -42,8 +42,7 @@ public final class WeightsExport {
         Map<String, String> metadata = new HashMap<>(spec.toMetadata());
         ScoreThresholds.find(whole.metadata(), checkpoint.toString())
                 .ifPresent(thresholds -> metadata.putAll(thresholds.toMetadata()));
-        Optional<Provenance> provenance =
-                Provenance.find(whole.metadata(), checkpoint.toString());
+        Optional<Provenance> provenance = Provenance.find(whole.metadata(), checkpoint.toString());
         provenance.ifPresent(origin -> metadata.putAll(origin.toMetadata()));
         try (OutputFolder target = OutputFolder.create(folder, "export", false, List.of())) {
             Checkpoints.save(

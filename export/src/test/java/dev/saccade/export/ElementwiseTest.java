@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
 /** Holds operators of ONNX Runtime against those of libtorch, far from 0 as well. */
 class ElementwiseTest {
@@ -45,7 +46,7 @@ class ElementwiseTest {
                         ImmutableList.of(node),
                         ImmutableList.of(output));
         Path file = folder.resolve("operator.onnx");
-        ExportFormat.ONNX.write(graph, List.of("x"), List.of("y"), 17, file);
+        ExportFormat.ONNX.write(graph, List.of("x"), List.of("y"), 17, Map.of(), file);
         try (NDManager manager = NDManager.newBaseManager("PyTorch");
                 ExportedProgram program = ExportFormat.ONNX.open(file)) {
             NDArray x = manager.arange(-1000f, 1001f).div(12);

@@ -220,7 +220,8 @@ class ExportCheckTest {
         ModelExport.Settings settings = ModelExport.of(detector).precision(Precision.BFLOAT16);
         List<ExportFormat> formats = List.of(ExportFormat.ONNX);
         SaccadeException e =
-                assertThrows(SaccadeException.class, () -> settings.record(formats, ProgressBar.NONE));
+                assertThrows(
+                        SaccadeException.class, () -> settings.record(formats, ProgressBar.NONE));
         assertTrue(e.getMessage().contains("use float16 or float32"), e.getMessage());
     }
 }

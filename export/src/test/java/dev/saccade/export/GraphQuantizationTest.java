@@ -171,7 +171,7 @@ class GraphQuantizationTest {
         Path file = folder.resolve("model.onnx");
         List<String> outputs =
                 IntStream.range(0, graph.outputs().size()).mapToObj(i -> "y" + i).toList();
-        ExportFormat.ONNX.write(graph, List.of("x"), outputs, opset, file);
+        ExportFormat.ONNX.write(graph, List.of("x"), outputs, opset, Map.of(), file);
         return file;
     }
 

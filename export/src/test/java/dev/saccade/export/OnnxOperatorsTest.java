@@ -34,6 +34,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -142,7 +143,7 @@ class OnnxOperatorsTest {
                                 linear(product, weight, last)),
                         ImmutableList.of(first, last));
         Path file = folder.resolve("model.onnx");
-        ExportFormat.ONNX.write(graph, List.of("x"), List.of("y0", "y1"), 17, file);
+        ExportFormat.ONNX.write(graph, List.of("x"), List.of("y0", "y1"), 17, Map.of(), file);
         ModelProto model = read(file);
         assertEquals(
                 List.of("layer_weight"),

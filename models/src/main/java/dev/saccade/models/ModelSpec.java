@@ -111,10 +111,9 @@ public record ModelSpec(
                         () ->
                                 SaccadeException.user(
                                         "%s: contains weights but no model description; expected"
-                                                + " a checkpoint of a Saccade run (add the"
-                                                + " model of a recipe to third-party weights with"
-                                                + " saccade convert, or train from them with"
-                                                + " init_from)",
+                                                + " a checkpoint of a Saccade run (convert"
+                                                + " third-party weights with the recipe of their"
+                                                + " model, or train from them with init_from)",
                                         source));
     }
 

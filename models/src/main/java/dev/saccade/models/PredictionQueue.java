@@ -311,8 +311,7 @@ public final class PredictionQueue<P> implements AutoCloseable {
         readers.close();
         predictors.close();
         for (Request request : unfinished) {
-            request.result.completeExceptionally(
-                    new IllegalStateException("the queue is closed"));
+            request.result.completeExceptionally(new IllegalStateException("the queue is closed"));
         }
     }
 }

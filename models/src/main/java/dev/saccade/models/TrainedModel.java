@@ -130,7 +130,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
     }
 
     /**
-     * Replaces the weights and recommended scores by those of another checkpoint of the same
+     * Loads weights and recommended scores of another checkpoint of the same
      * config, also in copies. Running predictions finish with the previous weights, which are then
      * freed; both need memory meanwhile.
      *
@@ -292,8 +292,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
                 (model, scratch) -> {
                     try (InferenceInput input = reader.read(List.of(image))) {
                         ImageBatch batch = input.to(scratch).get(0);
-                        return Model.withoutGradients(
-                                () -> means(model.features(batch.pixels())));
+                        return Model.withoutGradients(() -> means(model.features(batch.pixels())));
                     }
                 },
                 () -> "");

@@ -26,7 +26,13 @@ class ProvenanceTest {
                     7,
                     300,
                     Map.of("AP", 0.25),
-                    Map.of("optimizer.lr", "0.01", "model.head.type", "retinanet", "note", "a: `b`"));
+                    Map.of(
+                            "optimizer.lr",
+                            "0.01",
+                            "model.head.type",
+                            "retinanet",
+                            "note",
+                            "a: `b`"));
 
     @Test
     void surviveTheMetadata() {

@@ -12,6 +12,7 @@ import org.slf4j.LoggerFactory;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -37,6 +38,8 @@ final class Exchange {
 
     /** Advice appended to the message if the body is not an image. */
     private volatile String hint = "";
+
+    private volatile boolean errorField;
 
     Exchange(
             Request request,
@@ -137,6 +140,15 @@ final class Exchange {
                 JsonBody.bytes(Problem.of(problems.get(0).status(), detail)));
     }
 
+    void sendJson(Object value) {
+        send(HttpStatus.OK_200, JsonBody.MEDIA_TYPE, JsonBody.bytes(value));
+    }
+
+    /** Sends errors as {@code {"error": ...}}, as the protocols of other products do. */
+    void useErrorField() {
+        errorField = true;
+    }
+
     void sendProblemOnFailure(CompletableFuture<?> answering) {
         var unused =
                 answering.whenComplete(
@@ -156,12 +168,17 @@ final class Exchange {
                                 response.getHeaders()
                                         .put(HttpHeader.RETRY_AFTER, seconds.intValue()));
         Problem problem = exception.problem();
-        if (problem.status() == HttpStatus.UNPROCESSABLE_ENTITY_422) {
+        if (problem.status() == HttpStatus.UNPROCESSABLE_ENTITY_422 && !errorField) {
             problem = Problem.of(problem.status(), problem.detail() + hint);
         } else if (problem.status() == HttpStatus.UNSUPPORTED_MEDIA_TYPE_415) {
-            response.getHeaders().put(HttpHeader.ACCEPT_ENCODING, "gzip");
+            response.getHeaders().put(HttpHeader.ACCEPT_ENCODING, "gzip, deflate");
         }
-        send(problem.status(), Problem.MEDIA_TYPE, JsonBody.bytes(problem));
+        if (errorField) {
+            byte[] body = JsonBody.bytes(Map.of("error", problem.detail()));
+            send(problem.status(), JsonBody.MEDIA_TYPE, body);
+        } else {
+            send(problem.status(), Problem.MEDIA_TYPE, JsonBody.bytes(problem));
+        }
     }
 
     static Problem.HttpException exception(Throwable failure) {

@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Text;
 import dev.saccade.core.Version;
+import dev.saccade.core.components.DetectionHead;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.models.draw.ClassColors;
@@ -28,12 +29,14 @@ record ModelInfo(
         String version,
         double defaultScore,
         int maxUploadBytes,
-        int maxPixels) {
+        int maxPixels,
+        String modelVersion) {
 
     /** A class with its recommended score (null except for detection) and color {@code #rrggbb}. */
     record ClassInfo(String label, Double score, String color) {}
 
-    static ModelInfo of(TrainedModel<?> model, String name, double score, ServerLimits limits) {
+    static ModelInfo of(
+            TrainedModel<?> model, String name, String version, double score, ServerLimits limits) {
         ModelSpec spec = model.spec();
         List<Integer> colors = ClassColors.of(spec.classes());
         Function<String, Double> scores =
@@ -62,7 +65,13 @@ record ModelInfo(
                 Version.saccade(),
                 score,
                 limits.uploadBytes(),
-                limits.pixels());
+                limits.pixels(),
+                version);
+    }
+
+    /** Returns whether a model is a detector that predicts masks. */
+    static boolean hasMasks(TrainedModel<?> model) {
+        return model.spec().model().head() instanceof DetectionHead.Config head && head.hasMasks();
     }
 
     static boolean segments(TrainedModel<?> model) {

@@ -55,7 +55,8 @@ final class OriginFilter {
                     origin.get());
         }
         response.getHeaders().put("Access-Control-Allow-Origin", origin.get());
-        response.getHeaders().put("Access-Control-Expose-Headers", "Retry-After");
+        response.getHeaders()
+                .put("Access-Control-Expose-Headers", "Retry-After, " + InferRequest.JSON_LENGTH);
     }
 
     /** Returns whether the origin is this server, even if a proxy changes {@code Host}. */
@@ -69,7 +70,9 @@ final class OriginFilter {
     static HttpFields preflight(String methods) {
         return HttpFields.build()
                 .put("Access-Control-Allow-Methods", methods)
-                .put("Access-Control-Allow-Headers", "Content-Type, Content-Encoding, Accept")
+                .put(
+                        "Access-Control-Allow-Headers",
+                        "Content-Type, Content-Encoding, Accept, " + InferRequest.JSON_LENGTH)
                 .put(new HttpField("Access-Control-Max-Age", "600"));
     }
 }

@@ -11,6 +11,7 @@ import org.eclipse.jetty.util.Fields;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /** Options of a request; {@code png} requests the label map as an image instead of JSON. */
 record PredictOptions(ScoreThresholds scores, MaskFormat masks, boolean png) {
@@ -35,25 +36,8 @@ record PredictOptions(ScoreThresholds scores, MaskFormat masks, boolean png) {
                                 + " values, expected one");
             }
         }
-        ScoreThresholds scores = ScoreThresholds.of(defaultScore);
-        String text = query.getValue("score");
-        if (text != null && segments) {
-            problems.add("score: does not apply to a segmenter; remove it");
-        } else if (PER_CLASS.equals(text)) {
-            scores =
-                    model.match(
-                            detector -> detector.scoreThresholds(),
-                            segmenter -> ScoreThresholds.DEFAULT,
-                            classifier -> ScoreThresholds.of(0));
-        } else if (text != null) {
-            double score = number(text);
-            if (score >= 0 && score <= 1) {
-                scores = ScoreThresholds.of(score);
-            } else {
-                problems.add(
-                        "score: got " + text + ", expected a number from 0 to 1, or " + PER_CLASS);
-            }
-        }
+        ScoreThresholds scores =
+                thresholds(query.getValue("score"), defaultScore, model, problems::add);
         String word = query.getValue("masks");
         MaskFormat masks = MaskFormat.of(word == null ? MaskFormat.RLE.word() : word).orElse(null);
         if (masks == null) {
@@ -63,6 +47,27 @@ record PredictOptions(ScoreThresholds scores, MaskFormat masks, boolean png) {
             throw Problem.badRequest("%s", String.join("; ", problems));
         }
         return new PredictOptions(scores, masks, acceptsPng(request, segments));
+    }
+
+    /** Parses a minimum score; null is the default. Reports an invalid score. */
+    static ScoreThresholds thresholds(
+            String text, double defaultScore, TrainedModel<?> model, Consumer<String> problems) {
+        if (text != null && ModelInfo.segments(model)) {
+            problems.accept("score: does not apply to a segmenter; remove it");
+        } else if (PER_CLASS.equals(text)) {
+            return model.match(
+                    detector -> detector.scoreThresholds(),
+                    segmenter -> ScoreThresholds.DEFAULT,
+                    classifier -> ScoreThresholds.of(0));
+        } else if (text != null) {
+            double score = number(text);
+            if (score >= 0 && score <= 1) {
+                return ScoreThresholds.of(score);
+            }
+            problems.accept(
+                    "score: got " + text + ", expected a number from 0 to 1, or " + PER_CLASS);
+        }
+        return ScoreThresholds.of(defaultScore);
     }
 
     private static Fields query(Request request) {

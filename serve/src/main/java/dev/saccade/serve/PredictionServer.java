@@ -26,6 +26,7 @@ import java.net.SocketException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 
@@ -50,6 +51,7 @@ public final class PredictionServer implements AutoCloseable {
     private final Server server;
     private final ServerConnector connector;
     private final UploadQueue queue;
+    private final Optional<LabelStudioBackend> labelStudio;
     private int port;
     private final RequestTracker tracker = new RequestTracker();
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -79,16 +81,25 @@ public final class PredictionServer implements AutoCloseable {
                 new ConnectionTimeout(connector.getScheduler(), limits.timeout());
         connector.addBean(timeout);
         server.addBean(new NetworkConnectionLimit(limits.connections(), connector));
+        ModelInfo facts =
+                ModelInfo.of(
+                        settings.model, settings.name, settings.version, settings.score, limits);
+        labelStudio =
+                settings.labelStudio.map(
+                        studio ->
+                                new LabelStudioBackend(
+                                        studio, settings.model, facts, limits, queue));
         Routes routes =
                 new Routes(
                         settings.model,
-                        ModelInfo.of(settings.model, settings.name, settings.score, limits),
+                        facts,
                         limits,
                         queue,
                         metrics,
                         timeout,
                         new OriginFilter(address.isLoopbackAddress(), settings.origins),
-                        tracker);
+                        tracker,
+                        labelStudio);
         server.addConnector(connector);
         server.setHandler(routes);
         server.setErrorHandler(new ProblemWriter());
@@ -111,12 +122,14 @@ public final class PredictionServer implements AutoCloseable {
 
         private final TrainedModel<?> model;
         private String name = "model";
+        private String version = "1";
         private double score;
         private String host = InetAddress.getLoopbackAddress().getHostAddress();
         private int port;
         private int maxBatch = QueueLimits.DEFAULT.batch();
         private ServerLimits limits = ServerLimits.DEFAULT;
         private Set<String> origins = ImmutableSet.of();
+        private Optional<LabelStudio> labelStudio = Optional.empty();
 
         private Settings(TrainedModel<?> model) {
             this.model = requireNonNull(model, "model");
@@ -131,6 +144,15 @@ public final class PredictionServer implements AutoCloseable {
         /** Sets the model name on the page and in {@code /model}. */
         public Settings name(String value) {
             name = requireNonNull(value, "name");
+            return this;
+        }
+
+        /**
+         * Sets the model version for clients of the Open Inference Protocol and Label Studio, such
+         * as the time of the checkpoint; default: 1.
+         */
+        public Settings version(String value) {
+            version = requireNonNull(value, "version");
             return this;
         }
 
@@ -170,6 +192,12 @@ public final class PredictionServer implements AutoCloseable {
         /** Allows requests from pages of these origins, such as {@code https://example.org}. */
         public Settings origins(Set<String> value) {
             origins = ImmutableSet.copyOf(value);
+            return this;
+        }
+
+        /** Serves the ML backend protocol of this Label Studio below {@code /label-studio}. */
+        public Settings labelStudio(LabelStudio value) {
+            labelStudio = Optional.of(value);
             return this;
         }
 
@@ -250,6 +278,7 @@ public final class PredictionServer implements AutoCloseable {
         } catch (Exception e) {
             throw SaccadeException.internal(e, "the server cannot be stopped: %s", e.getMessage());
         } finally {
+            labelStudio.ifPresent(LabelStudioBackend::close);
             queue.close();
             ended.countDown();
         }

@@ -1,5 +1,7 @@
 package dev.saccade.serve;
 
+import org.eclipse.jetty.http.HttpStatus;
+
 import java.time.Duration;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.TimeUnit;
@@ -12,8 +14,12 @@ final class RequestTracker {
     private final Phaser requests = new Phaser(1);
     private volatile boolean closing;
 
-    boolean isClosing() {
-        return closing;
+    /** Throws status 503 if the server is closing. */
+    void requireOpen() {
+        if (closing) {
+            throw Problem.exception(
+                    HttpStatus.SERVICE_UNAVAILABLE_503, "the server is shutting down");
+        }
     }
 
     int count() {

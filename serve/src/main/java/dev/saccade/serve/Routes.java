@@ -19,15 +19,20 @@ import org.eclipse.jetty.util.Callback;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 final class Routes extends Handler.Abstract {
 
     private static final String MULTIPART = "multipart/form-data";
 
     private static final String PREDICT = "/predict";
+
+    /** Metrics label of inference requests of all models and versions. */
+    private static final String INFER = InferenceProtocol.PREFIX + "/infer";
 
     private record StaticResponse(String type, String body) {}
 
@@ -42,6 +47,8 @@ final class Routes extends Handler.Abstract {
     private final Map<String, StaticResponse> staticResponses;
     private final AtomicLong bufferedBytes = new AtomicLong();
     private final RequestTracker tracker;
+    private final InferenceProtocol inference;
+    private final Optional<LabelStudioBackend> labelStudio;
 
     Routes(
             TrainedModel<?> model,
@@ -51,7 +58,8 @@ final class Routes extends Handler.Abstract {
             ServerMetrics metrics,
             ConnectionTimeout timeout,
             OriginFilter origins,
-            RequestTracker tracker) {
+            RequestTracker tracker,
+            Optional<LabelStudioBackend> labelStudio) {
         this.model = model;
         this.defaultScore = facts.defaultScore();
         this.limits = limits;
@@ -60,6 +68,8 @@ final class Routes extends Handler.Abstract {
         this.timeout = timeout;
         this.origins = origins;
         this.tracker = tracker;
+        this.labelStudio = labelStudio;
+        this.inference = new InferenceProtocol(model, facts, limits, queue, tracker);
         String openApi =
                 ModelPage.resource("openapi.json")
                         .replace("VERSION", Version.saccade())
@@ -90,6 +100,9 @@ final class Routes extends Handler.Abstract {
         response.getHeaders().put("Cross-Origin-Resource-Policy", "same-origin");
         Exchange exchange =
                 new Exchange(request, response, callback, limits, timeout, bufferedBytes);
+        if (isInference(route) || route.equals(LabelStudioBackend.PREFIX)) {
+            exchange.useErrorField();
+        }
         try {
             origins.check(request, response);
             dispatch(route, exchange);
@@ -102,22 +115,44 @@ final class Routes extends Handler.Abstract {
     /** Returns the route label for metrics; {@code other} for unknown paths. */
     private String route(Request request) {
         String path = Request.getPathInContext(request);
+        if (InferenceProtocol.owns(path)) {
+            return InferenceProtocol.isInfer(path) ? INFER : InferenceProtocol.PREFIX;
+        }
+        if (labelStudio.isPresent() && LabelStudioBackend.owns(path)) {
+            return LabelStudioBackend.PREFIX;
+        }
         boolean known =
                 staticResponses.containsKey(path)
                         || List.of(PREDICT, "/health", "/metrics").contains(path);
         return known ? path : "other";
     }
 
+    private static boolean isInference(String route) {
+        return route.equals(INFER) || route.equals(InferenceProtocol.PREFIX);
+    }
+
     private void dispatch(String route, Exchange exchange) {
         if (route.equals("other")) {
+            if (LabelStudioBackend.owns(Request.getPathInContext(exchange.request()))) {
+                throw Problem.exception(
+                        HttpStatus.NOT_FOUND_404,
+                        "%s: Label Studio is not configured; start the server with the"
+                                + " address of Label Studio",
+                        LabelStudioBackend.PREFIX);
+            }
             throw Problem.exception(
                     HttpStatus.NOT_FOUND_404,
-                    "%s: not found; expected /, /predict, /model, /health, /metrics or"
-                            + " /openapi.json",
+                    "%s: not found; expected /, /predict, /model, /health, /metrics,"
+                            + " /openapi.json or /v2",
                     Request.getPathInContext(exchange.request()));
         }
-        boolean predict = route.equals(PREDICT);
-        String methods = predict ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
+        String path = Request.getPathInContext(exchange.request());
+        boolean posts =
+                route.equals(PREDICT)
+                        || route.equals(INFER)
+                        || (route.equals(LabelStudioBackend.PREFIX)
+                                && LabelStudioBackend.posts(path));
+        String methods = posts ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
         String method = exchange.request().getMethod();
         if (HttpMethod.OPTIONS.is(method)) {
             exchange.headers().add(OriginFilter.preflight(methods));
@@ -129,21 +164,25 @@ final class Routes extends Handler.Abstract {
                     HttpStatus.METHOD_NOT_ALLOWED_405,
                     "%s %s: expected %s",
                     method,
-                    route,
-                    predict ? "POST with an image as the body" : "GET");
-        } else if (predict) {
+                    path,
+                    route.equals(PREDICT)
+                            ? "POST with an image as the body"
+                            : posts ? "POST" : "GET");
+        } else if (route.equals(PREDICT)) {
             predict(exchange);
+        } else if (route.equals(INFER)) {
+            whenReceived(exchange, body -> inference.infer(path, body, exchange));
+        } else if (route.equals(InferenceProtocol.PREFIX)) {
+            inference.get(path, exchange);
+        } else if (route.equals(LabelStudioBackend.PREFIX) && posts) {
+            whenReceived(exchange, body -> labelStudio.orElseThrow().post(path, body, exchange));
+        } else if (route.equals(LabelStudioBackend.PREFIX)) {
+            labelStudio.orElseThrow().get(path, exchange);
         } else if (route.equals("/metrics")) {
             exchange.send(HttpStatus.OK_200, ServerMetrics.MEDIA_TYPE, metrics.text());
         } else if (route.equals("/health")) {
-            if (tracker.isClosing()) {
-                throw Problem.exception(
-                        HttpStatus.SERVICE_UNAVAILABLE_503, "the server is shutting down");
-            }
-            exchange.send(
-                    HttpStatus.OK_200,
-                    JsonBody.MEDIA_TYPE,
-                    JsonBody.bytes(Map.of("status", "ready")));
+            tracker.requireOpen();
+            exchange.sendJson(Map.of("status", "ready"));
         } else {
             StaticResponse same = staticResponses.get(route);
             exchange.send(HttpStatus.OK_200, same.type, same.body.getBytes(UTF_8));
@@ -151,15 +190,18 @@ final class Routes extends Handler.Abstract {
     }
 
     private void predict(Exchange exchange) {
-        Request request = exchange.request();
-        PredictOptions options = PredictOptions.of(request, defaultScore, model);
+        PredictOptions options = PredictOptions.of(exchange.request(), defaultScore, model);
+        whenReceived(exchange, body -> respond(body, options, exchange));
+    }
+
+    /** Counts the request as running and calls {@code action} with its body. */
+    private void whenReceived(Exchange exchange, Consumer<byte[]> action) {
         if (!tracker.enter()) {
             throw Problem.busy(
                     1, "the server is shutting down; use another server, or try again later");
         }
-        Request.addCompletionListener(request, failure -> tracker.leave());
-        exchange.sendProblemOnFailure(
-                exchange.body().thenAccept(body -> respond(body, options, exchange)));
+        Request.addCompletionListener(exchange.request(), failure -> tracker.leave());
+        exchange.sendProblemOnFailure(exchange.body().thenAccept(action));
     }
 
     private void respond(byte[] body, PredictOptions options, Exchange exchange) {

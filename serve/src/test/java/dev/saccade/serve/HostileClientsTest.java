@@ -231,13 +231,14 @@ class HostileClientsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"deflate", "br", "zstd", "gzip, gzip"})
+    @ValueSource(strings = {"compress", "br", "zstd", "gzip, gzip"})
     void rejectsOtherCodings(String coding) throws Exception {
         HttpResponse<byte[]> response =
                 new Client(server)
                         .predict(ServedModels.image("png", 0), "Content-Encoding", coding);
         assertTrue(Client.problem(415, response).contains("got " + coding));
-        assertEquals("gzip", response.headers().firstValue("Accept-Encoding").orElseThrow());
+        assertEquals(
+                "gzip, deflate", response.headers().firstValue("Accept-Encoding").orElseThrow());
     }
 
     @Test

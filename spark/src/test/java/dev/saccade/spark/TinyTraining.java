@@ -1,6 +1,7 @@
 package dev.saccade.spark;
 
 import com.google.common.base.Ascii;
+import com.google.common.primitives.Ints;
 
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
@@ -16,10 +17,13 @@ import java.awt.Color;
 import java.awt.Graphics2D;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ExecutorService;
@@ -137,8 +141,10 @@ final class TinyTraining {
         return last(folder);
     }
 
-    /** Returns what a run has saved last. */
+    /** Returns the tensors of the last checkpoint; its header also lists the failing hook. */
     static byte[] last(Path folder) throws IOException {
-        return Files.readAllBytes(new RunFolder(folder).last());
+        byte[] all = Files.readAllBytes(new RunFolder(folder).last());
+        long header = ByteBuffer.wrap(all).order(ByteOrder.LITTLE_ENDIAN).getLong();
+        return Arrays.copyOfRange(all, Long.BYTES + Ints.checkedCast(header), all.length);
     }
 }

@@ -325,8 +325,7 @@ public final class Training {
             Optional<Validation> validation =
                     val.map(each -> new ModelEvaluator<>(config, model, manager, ranks, each));
             model.initialize(manager, config.seed());
-            Optional<Provenance.InitialWeights> identified =
-                    initial.map(InitialWeights::identify);
+            Optional<Provenance.InitialWeights> identified = initial.map(InitialWeights::identify);
             if (isNew) {
                 initial.ifPresent(from -> notes.add(from.describe(identified.orElseThrow())));
                 notes.addAll(InitialWeights.load(initial, config, model));

@@ -1,7 +1,7 @@
 package dev.saccade.train;
 
-import dev.saccade.eval.Evaluation;
 import dev.saccade.core.TaskCancelledException;
+import dev.saccade.eval.Evaluation;
 
 /** Evaluates the model of a run. Called in inference mode, without gradients. */
 @FunctionalInterface

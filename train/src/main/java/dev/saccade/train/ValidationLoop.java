@@ -3,11 +3,11 @@ package dev.saccade.train;
 import ai.djl.ndarray.NDArray;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.core.TaskCancelledException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.eval.Evaluation;
-import dev.saccade.core.TaskCancelledException;
 import dev.saccade.train.checkpoint.Checkpointables;
 import dev.saccade.train.optimizers.ModelEma;
 

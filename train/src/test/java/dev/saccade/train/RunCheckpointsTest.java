@@ -285,8 +285,7 @@ class RunCheckpointsTest {
         List<String> notes = new ArrayList<>();
         process.resume(notes::add);
         save(2);
-        assertEquals(
-                List.of("saccade 1.0", "saccade 1.1"), provenance().orElseThrow().software());
+        assertEquals(List.of("saccade 1.0", "saccade 1.1"), provenance().orElseThrow().software());
         assertEquals(List.of(), notes);
 
         Map<String, String> unknown = new HashMap<>(SafeTensors.read(files.last()).metadata());

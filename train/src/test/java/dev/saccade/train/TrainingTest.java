@@ -9,16 +9,23 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import com.google.common.util.concurrent.Uninterruptibles;
+
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.TaskMonitor;
+import dev.saccade.core.TaskProgress;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.eval.coco.CocoAverages;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
+import dev.saccade.eval.detection.DetectionMetrics;
+import dev.saccade.eval.segmentation.SegmentationMetrics;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
 import dev.saccade.models.ScoreThresholds;
@@ -30,14 +37,6 @@ import dev.saccade.train.hooks.Run;
 import dev.saccade.train.hooks.StepReport;
 import dev.saccade.train.logs.MemoryUse;
 
-import com.google.common.util.concurrent.Uninterruptibles;
-import dev.saccade.core.TaskMonitor;
-import dev.saccade.core.TaskProgress;
-import dev.saccade.eval.coco.CocoAverages;
-import dev.saccade.eval.detection.DetectionMetrics;
-import dev.saccade.eval.segmentation.SegmentationMetrics;
-import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,6 +48,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 
 class TrainingTest {
 

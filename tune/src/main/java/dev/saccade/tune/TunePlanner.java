@@ -63,7 +63,8 @@ final class TunePlanner {
     }
 
     private TunePlan planSteps() {
-        Rungs rungs = rungs(baseLength().iterations(), 1, 0, 1, settings.budget().amount());
+        Rungs rungs =
+                rungs((double) baseLength().iterations(), 1, 0, 1, settings.budget().amount());
         double length = rungs.length(settings.budget().amount(), 0, 1);
         requireBudget(rungs, settings.budget().amount(), 1, 0, 1);
         return plan(rungs, length, Map.of());

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -42,11 +43,11 @@ class TunerTest {
     /** Runs jobs in this process; after some jobs, interrupts the next one after some time. */
     private static final class InProcess implements JobRunner {
 
-        private volatile int jobsLeft;
+        private final AtomicInteger jobsLeft;
         private final Duration delay;
 
         InProcess(int jobs, Duration delay) {
-            jobsLeft = jobs;
+            jobsLeft = new AtomicInteger(jobs);
             this.delay = delay;
         }
 
@@ -61,7 +62,7 @@ class TunerTest {
 
         @Override
         public void stop() {
-            jobsLeft = 0;
+            jobsLeft.set(0);
         }
 
         @Override
@@ -72,7 +73,7 @@ class TunerTest {
                     continue;
                 }
                 JobRun job = new JobRun(folder, name);
-                if (jobsLeft-- == 0) {
+                if (jobsLeft.getAndDecrement() == 0) {
                     Thread stop =
                             new Thread(
                                     () -> {

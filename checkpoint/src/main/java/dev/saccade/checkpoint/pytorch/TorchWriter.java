@@ -71,7 +71,8 @@ final class TorchWriter {
         writer.entry("byteorder", ascii("little"));
         writer.tensors(attributes.values());
         for (Map.Entry<String, String> extra : new TreeMap<>(extraFiles).entrySet()) {
-            writer.entry("extra/" + extra.getKey(), StandardCharsets.UTF_8.encode(extra.getValue()));
+            writer.entry(
+                    "extra/" + extra.getKey(), StandardCharsets.UTF_8.encode(extra.getValue()));
         }
         writer.end("10\n");
     }

@@ -32,7 +32,16 @@ record DependencyTree(Artifact root, Map<Artifact, List<Artifact>> dependencies)
 
         String purl() {
             String qualifiers = classifier.isEmpty() ? "" : "classifier=" + classifier + "&";
-            return "pkg:maven/" + group + "/" + name + "@" + version + "?" + qualifiers + "type=" + type;
+            return "pkg:maven/"
+                    + group
+                    + "/"
+                    + name
+                    + "@"
+                    + version
+                    + "?"
+                    + qualifiers
+                    + "type="
+                    + type;
         }
     }
 

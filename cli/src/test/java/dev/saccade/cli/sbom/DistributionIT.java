@@ -52,8 +52,7 @@ class DistributionIT {
                     each.getPurl().contains("classifier=")
                             ? "-" + each.getPurl().replaceAll(".*classifier=([^&]*).*", "$1")
                             : "";
-            components.put(
-                    each.getName() + "-" + each.getVersion() + classifier + ".jar", each);
+            components.put(each.getName() + "-" + each.getVersion() + classifier + ".jar", each);
         }
     }
 
@@ -72,8 +71,7 @@ class DistributionIT {
             Component component = components.get(jar.getKey());
             // Hashing the large jars takes long in this JVM.
             if (Files.size(jar.getValue()) < 10_000_000) {
-                assertEquals(
-                        Checkpoints.checksum(jar.getValue()), sha256(component), jar.getKey());
+                assertEquals(Checkpoints.checksum(jar.getValue()), sha256(component), jar.getKey());
             }
             assertFalse(component.getLicenses().getLicenses().isEmpty(), jar.getKey());
         }
@@ -118,8 +116,7 @@ class DistributionIT {
         for (Path archive : archives) {
             Set<String> packed = new TreeSet<>();
             try (TarArchiveInputStream tar =
-                    new TarArchiveInputStream(
-                            new GZIPInputStream(Files.newInputStream(archive)))) {
+                    new TarArchiveInputStream(new GZIPInputStream(Files.newInputStream(archive)))) {
                 for (TarArchiveEntry entry = tar.getNextEntry();
                         entry != null;
                         entry = tar.getNextEntry()) {

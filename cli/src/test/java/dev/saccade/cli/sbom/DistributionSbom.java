@@ -48,8 +48,7 @@ public final class DistributionSbom {
     private final Path lib;
     private final Problems problems = new Problems();
 
-    private DistributionSbom(Path tree, Path repository, Path policy, Path lib)
-            throws IOException {
+    private DistributionSbom(Path tree, Path repository, Path policy, Path lib) throws IOException {
         this.tree = DependencyTree.read(tree);
         this.poms = new PomLicenses(repository);
         this.policy = LicensePolicy.load(policy);
@@ -130,7 +129,8 @@ public final class DistributionSbom {
                             Artifact artifact = artifacts.get(jar.getFileName().toString());
                             if (artifact == null) {
                                 throw new IllegalStateException(
-                                        jar + ": is no dependency; delete cli/target and build it"
+                                        jar
+                                                + ": is not a dependency; delete cli/target and build it"
                                                 + " again");
                             }
                             return component(artifact, jar);
@@ -265,7 +265,11 @@ public final class DistributionSbom {
     private static String line(String indent, Component component) {
         List<String> licenses =
                 component.getLicenses().getLicenses().stream()
-                        .map(license -> license.getId() == null ? license.getName() : license.getId())
+                        .map(
+                                license ->
+                                        license.getId() == null
+                                                ? license.getName()
+                                                : license.getId())
                         .toList();
         String name =
                 component.getGroup() == null

@@ -20,7 +20,13 @@ final class NativeLibraries {
     /** First bytes; {@code cafebabe} is Mach-O for several processors, and also a Java class. */
     private static final List<String> MAGIC =
             List.of(
-                    "7f454c46", "4d5a", "feedface", "feedfacf", "cefaedfe", "cffaedfe", "cafebabe",
+                    "7f454c46",
+                    "4d5a",
+                    "feedface",
+                    "feedfacf",
+                    "cefaedfe",
+                    "cffaedfe",
+                    "cafebabe",
                     "3c626967");
 
     private NativeLibraries() {}

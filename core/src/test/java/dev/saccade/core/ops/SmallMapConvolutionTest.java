@@ -3,6 +3,7 @@ package dev.saccade.core.ops;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
@@ -42,6 +43,7 @@ class SmallMapConvolutionTest {
         NDArray bias = hasBias ? random(new Shape(512)) : null;
         Shape result = Functional.conv2dShape(x.getShape(), weight.getShape(), stride, padding, 1);
         try (Tape tape = Autograd.record(List.of(weight))) {
+            assertNotNull(tape);
             assertTrue(SmallMapConvolution.isFaster(x, weight.getShape(), result, 1, 1));
         }
         NDArray factors = random(result);
@@ -95,6 +97,7 @@ class SmallMapConvolutionTest {
         Shape map = new Shape(1, 512, 4, 4);
         assertFalse(NoGrad.call(() -> SmallMapConvolution.isFaster(x, LARGE, map, 1, 1)));
         try (Tape tape = Autograd.record(List.of(x))) {
+            assertNotNull(tape);
             assertTrue(SmallMapConvolution.isFaster(x, LARGE, map, 1, 1));
             assertFalse(SmallMapConvolution.isFaster(x, LARGE, new Shape(1, 512, 4, 5), 1, 1));
             assertFalse(SmallMapConvolution.isFaster(x, new Shape(256, 256, 3, 3), map, 1, 1));

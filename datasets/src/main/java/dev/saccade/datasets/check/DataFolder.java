@@ -27,7 +27,8 @@ public final class DataFolder {
 
     private static final int MAX_SHOWN = 2;
 
-    private static final List<String> CONVERTED = List.of("YOLO", "Pascal VOC", "LabelMe", "CVAT");
+    private static final List<String> CONVERTED =
+            List.of("YOLO", "Pascal VOC", "LabelMe", "Label Studio", "CVAT");
 
     private DataFolder() {}
 
@@ -106,9 +107,7 @@ public final class DataFolder {
                     formats.keySet().stream()
                             .map(format -> format + " (" + shown(formats.get(format)) + ")")
                             .collect(Collectors.joining(", ")),
-                    CONVERTED.stream().anyMatch(formats::containsKey)
-                            ? " with convert-data"
-                            : "");
+                    CONVERTED.stream().anyMatch(formats::containsKey) ? " with convert-data" : "");
         } else if (!images.isEmpty()) {
             return Text.format("%s has images only (%s)", folder, shown(images));
         }

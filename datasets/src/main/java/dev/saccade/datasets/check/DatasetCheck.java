@@ -10,13 +10,13 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.AnnotationTable.Row;
 import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.ClassName;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.ImageLabelStatistics;
-import dev.saccade.datasets.labels.ClassName;
 
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -16,13 +16,13 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.AnnotationTable.Category;
 import dev.saccade.datasets.AnnotationTable.Row;
+import dev.saccade.datasets.ClassName;
 import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.JsonShape;
 import dev.saccade.datasets.check.LabelFormat;
 import dev.saccade.datasets.check.Reporter;
 import dev.saccade.datasets.coco.JsonFields.Fields;
-import dev.saccade.datasets.labels.ClassName;
 
 import java.io.IOException;
 import java.io.InputStream;

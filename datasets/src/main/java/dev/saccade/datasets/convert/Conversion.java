@@ -6,12 +6,14 @@ import dev.saccade.core.OutputFolder;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.ClassName;
 import dev.saccade.datasets.Split;
 import dev.saccade.datasets.convert.source.SourceFolder;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.Files;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -21,8 +23,8 @@ import javax.imageio.ImageIO;
 
 /**
  * Writes a labeled data set. Objects are written in the {@linkplain TargetFormat formats} asked
- * for, which share {@code images/}; label maps in the layout of ADE20K, with 0 for no class and
- * class indices from 1.
+ * for, which share {@code images/}; classes of images as folders, unless a format is asked for;
+ * label maps in the layout of ADE20K, with 0 for no class and class indices from 1.
  *
  * <p>Images keep their paths below their common folder, so images with the same name do not
  * collide.
@@ -51,6 +53,8 @@ public final class Conversion {
         try {
             if (labels.pixels().isPresent()) {
                 conversion.writePixels(labels.pixels().get());
+            } else if (labels.imageClasses() && formats.isEmpty()) {
+                conversion.writeFolders();
             } else {
                 conversion.writeObjects(formats);
             }
@@ -71,6 +75,23 @@ public final class Conversion {
             } else {
                 target.add(name, image.file());
             }
+            onImage.run();
+        }
+    }
+
+    /** Writes a folder per split and class; both splits have the folders of all classes. */
+    private void writeFolders() throws IOException {
+        ClassName.requireFolderNames(labels.classes(), "convert-data");
+        for (Split split : Split.values()) {
+            for (String name :
+                    labels.images(split).isEmpty() ? List.<String>of() : labels.classes()) {
+                Files.createDirectories(target.resolve(split.key() + "/" + name));
+            }
+        }
+        for (LabeledImage image : labels.images()) {
+            String label = labels.classes().get(image.objects().get(0).label());
+            String split = image.split().orElse(Split.TRAIN).key();
+            target.add(split + "/" + label + "/" + image.name(), image.file());
             onImage.run();
         }
     }

@@ -4,11 +4,11 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.Workers;
+import dev.saccade.datasets.ClassName;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.Reporter;
 import dev.saccade.datasets.convert.source.SourceFolder;
 import dev.saccade.datasets.convert.source.TextFile;
-import dev.saccade.datasets.labels.ClassName;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,6 +30,7 @@ public final class ConversionContext implements Reporter {
     private final List<String> notes = new ArrayList<>();
     private final SourceFolder folder;
     private final Runnable onImage;
+    private boolean imageClasses;
 
     /** Lists the files; {@code onImage} is called after each image by the calling thread. */
     public ConversionContext(Path folder, Runnable onImage) {
@@ -52,6 +53,15 @@ public final class ConversionContext implements Reporter {
 
     public String place(String file) {
         return folder.path(file).toString();
+    }
+
+    /** States that images have classes instead of objects. */
+    public void readImageClasses() {
+        imageClasses = true;
+    }
+
+    public boolean hasImageClasses() {
+        return imageClasses;
     }
 
     /** Adds a note for the user about a decision, as a full sentence. */

@@ -23,7 +23,7 @@ import javax.xml.stream.XMLStreamWriter;
 
 /**
  * Writes {@code annotations.xml} of CVAT for images 1.1. Parts of one object share a {@code
- * group_id}. Leaves out crowds, which CVAT does not know.
+ * group_id}. Classes of images become tags. Leaves out crowds, which CVAT does not know.
  */
 final class CvatWriter implements LabelWriter {
 
@@ -33,7 +33,7 @@ final class CvatWriter implements LabelWriter {
         try (OutputStream file = target.create("annotations.xml")) {
             XMLStreamWriter xml =
                     XMLOutputFactory.newDefaultFactory().createXMLStreamWriter(file, "UTF-8");
-            new Document(xml, labels.classes()).write(labels.images());
+            new Document(xml, labels.classes(), labels.imageClasses()).write(labels.images());
             xml.close();
         } catch (XMLStreamException e) {
             throw new IOException(e);
@@ -59,11 +59,13 @@ final class CvatWriter implements LabelWriter {
 
         private final XMLStreamWriter xml;
         private final List<String> classes;
+        private final boolean imageClasses;
         private int groups;
 
-        Document(XMLStreamWriter xml, List<String> classes) {
+        Document(XMLStreamWriter xml, List<String> classes, boolean imageClasses) {
             this.xml = xml;
             this.classes = classes;
+            this.imageClasses = imageClasses;
         }
 
         void write(List<LabeledImage> images) throws XMLStreamException {
@@ -73,8 +75,9 @@ final class CvatWriter implements LabelWriter {
             xml.writeCharacters("1.1");
             xml.writeEndElement();
             writeClasses();
+            boolean hasSplits = images.stream().anyMatch(image -> image.split().isPresent());
             for (int i = 0; i < images.size(); i++) {
-                write(images.get(i), i);
+                write(images.get(i), i, hasSplits);
             }
             close("\n");
             xml.writeEndDocument();
@@ -96,10 +99,13 @@ final class CvatWriter implements LabelWriter {
             close("\n  ");
         }
 
-        private void write(LabeledImage image, int id) throws XMLStreamException {
+        private void write(LabeledImage image, int id, boolean hasSplits)
+                throws XMLStreamException {
             open("\n  ", "image");
             attributes("id", String.valueOf(id), "name", image.name());
-            attributes("subset", image.split().orElse(Split.TRAIN).key());
+            if (hasSplits) {
+                attributes("subset", image.split().orElse(Split.TRAIN).key());
+            }
             attributes("width", String.valueOf(image.size().width()));
             attributes("height", String.valueOf(image.size().height()));
             for (Annotation object : image.regularObjects()) {
@@ -109,7 +115,11 @@ final class CvatWriter implements LabelWriter {
         }
 
         private void write(Annotation object, Size image) throws XMLStreamException {
-            if (object.segmentation() instanceof Segmentation.Polygons polygons) {
+            if (imageClasses) {
+                open("\n    ", "tag");
+                attributes("label", classes.get(object.label()), "source", "manual");
+                xml.writeEndElement();
+            } else if (object.segmentation() instanceof Segmentation.Polygons polygons) {
                 groups++;
                 for (double[] ring : polygons.rings()) {
                     openShape("polygon", object);

@@ -83,7 +83,14 @@ public final class LabelBuilder {
         builder.warnOfSimilarNames(classes);
         builder.warnOfCopies(sorted);
         List<Long> ids = LongStream.rangeClosed(1, classes.size()).boxed().toList();
-        return new SourceLabels(classes, ids, sorted, pixels, context.notes(), context.findings());
+        return new SourceLabels(
+                classes,
+                ids,
+                sorted,
+                pixels,
+                context.hasImageClasses(),
+                context.notes(),
+                context.findings());
     }
 
     private List<ParsedImage> once(List<ParsedImage> images) {

@@ -2,7 +2,7 @@ package dev.saccade.datasets.convert;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.datasets.labels.ClassName;
+import dev.saccade.datasets.ClassName;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,6 +24,11 @@ public record ParsedObject(
 
     public ParsedObject(String place, String name, Outline outline) {
         this(place, name, "", List.of(outline), false);
+    }
+
+    /** Creates the class of an image, as an object that covers it. */
+    public static ParsedObject ofImage(String place, String name) {
+        return new ParsedObject(place, name, new Outline.Fractions(new Outline.Box(0, 0, 1, 1)));
     }
 
     /** Returns the objects merged from parts, each at the position of its first part. */

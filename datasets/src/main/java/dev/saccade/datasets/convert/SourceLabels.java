@@ -23,6 +23,8 @@ import java.util.function.ToDoubleFunction;
  * @param categoryIds id of each class in COCO's format
  * @param images sorted by name
  * @param pixels encoding of the label maps, if pixels are labeled instead of objects
+ * @param imageClasses whether images have classes: the label of the only object of each image,
+ *     which covers the image
  * @param notes notes for the user about decisions while reading, as full sentences
  * @param findings faults of the whole folder; images have their own
  */
@@ -31,6 +33,7 @@ public record SourceLabels(
         List<Long> categoryIds,
         List<LabeledImage> images,
         Optional<PixelEncoding> pixels,
+        boolean imageClasses,
         List<String> notes,
         List<Finding> findings) {
 
@@ -94,10 +97,11 @@ public record SourceLabels(
     }
 
     private SourceLabels with(List<LabeledImage> others) {
-        return new SourceLabels(classes, categoryIds, others, pixels, notes, findings);
+        return new SourceLabels(
+                classes, categoryIds, others, pixels, imageClasses, notes, findings);
     }
 
     public SourceLabels withCategoryIds(List<Long> ids) {
-        return new SourceLabels(classes, ids, images, pixels, notes, findings);
+        return new SourceLabels(classes, ids, images, pixels, imageClasses, notes, findings);
     }
 }

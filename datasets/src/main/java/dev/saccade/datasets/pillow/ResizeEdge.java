@@ -65,6 +65,12 @@ public record ResizeEdge(
                     Lists.reverse(crop));
         }
         int edge = (int) (crop.get(0) / cropFraction);
+        if (edge > MAX_SCALE) {
+            throw SaccadeException.user(
+                    "resize_edge: crop_fraction %s of the image_size %s resizes images to %d pixels,"
+                            + " expected at most %d",
+                    cropFraction, crop.get(0), edge, MAX_SCALE);
+        }
         return new ResizeEdge(Optional.of(edge), cropFraction, interpolation);
     }
 

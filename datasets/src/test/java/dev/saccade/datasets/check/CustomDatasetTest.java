@@ -201,7 +201,10 @@ class CustomDatasetTest {
                         i -> ImageFile.read(i, folder.resolve("abc".charAt(i) + ".jpg")));
         Own own = new Own(List.of("cat"), lazy, List.of(List.of(), List.of(), List.of()));
         assertEquals(
-                List.of("data set: image 2: " + folder.resolve("c.jpg") + ": no such file"),
+                List.of(
+                        "data set: image at index 2: "
+                                + folder.resolve("c.jpg")
+                                + ": no such file"),
                 told(check(own, TargetKind.BOXES), Finding.Severity.ERROR));
         assertEquals(
                 List.of("data set: has no classes", "data set: has no images"),

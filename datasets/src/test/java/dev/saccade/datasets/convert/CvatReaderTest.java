@@ -2,6 +2,7 @@ package dev.saccade.datasets.convert;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
@@ -66,10 +67,24 @@ class CvatReaderTest {
                 List.of(
                         "warning annotations.xml: skipped 1 <polyline>, which have no box or"
                                 + " outline",
-                        "warning annotations.xml: skipped 1 <tag>, which have no box or outline",
+                        "warning .: skipped 1 <tag>, because other labels are objects",
                         "warning .: 1 of 3 objects have a box but no outline; they are kept for"
                                 + " box-only models, but mask models reject them"),
                 labels.findings(read));
+    }
+
+    @Test
+    void tagsBecomeImageClasses() {
+        write(
+                "<image id=\"0\" name=\"day/a.png\" width=\"8\" height=\"6\">",
+                "<tag label=\"cat\" source=\"manual\"></tag></image>",
+                "<image id=\"1\" name=\"b.png\" width=\"8\" height=\"6\"/>");
+        SourceLabels read = labels.read(SourceFormat.CVAT);
+        assertTrue(read.imageClasses());
+        assertEquals(List.of("dog", "cat"), read.classes());
+        assertEquals(1, read.images().size());
+        assertEquals(1, read.images().get(0).objects().get(0).label());
+        assertEquals(List.of("warning .: 1 image without <tag> skipped"), labels.findings(read));
     }
 
     @Test

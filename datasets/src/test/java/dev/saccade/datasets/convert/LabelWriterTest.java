@@ -37,6 +37,7 @@ class LabelWriterTest {
             List.of("traffic light", "<b> & \"quote\": 'x' # é", "鳥");
 
     @TempDir Path folder;
+    private boolean imageClasses;
 
     @ParameterizedTest
     @EnumSource(TargetFormat.class)
@@ -159,6 +160,40 @@ class LabelWriterTest {
         return SourceFormat.valueOf(format.name()).read(folder.resolve("out"), () -> {});
     }
 
+    @Test
+    void cvatTagsComeBack() throws IOException {
+        imageClasses = true;
+        LabeledImage owl = image("a/one.png", Split.TRAIN, Annotation.of(0, 2, 0, 0, 40, 30));
+        LabeledImage cat = image("two.png", Split.VAL, Annotation.of(0, 0, 0, 0, 40, 30));
+        SourceLabels read = written(TargetFormat.CVAT, List.of(owl, cat));
+        assertTrue(read.imageClasses());
+        assertEquals(CLASSES, read.classes());
+        assertEquals(
+                List.of(2, 0),
+                read.images().stream().map(image -> image.objects().get(0).label()).toList());
+
+        try (OutputFolder target =
+                OutputFolder.create(folder.resolve("folders"), "test", false, List.of())) {
+            assertThrows(
+                    SaccadeException.class,
+                    () -> Conversion.write(read, List.of(), target, () -> {}));
+            SourceLabels named =
+                    new SourceLabels(
+                            List.of("C0", "C1", "C2"),
+                            read.categoryIds(),
+                            read.images(),
+                            Optional.empty(),
+                            /* imageClasses= */ true,
+                            List.of(),
+                            List.of());
+            Conversion.write(named, List.of(), target, () -> {});
+            target.finish();
+        }
+        assertTrue(Files.exists(folder.resolve("folders/train/C2/a/one.png")));
+        assertTrue(Files.exists(folder.resolve("folders/val/C0/two.png")));
+        assertTrue(Files.isDirectory(folder.resolve("folders/val/C2")));
+    }
+
     private void write(TargetFormat format, List<LabeledImage> images) throws IOException {
         SourceLabels labels =
                 new SourceLabels(
@@ -166,6 +201,7 @@ class LabelWriterTest {
                         List.of(1L, 2L, 3L),
                         images,
                         Optional.empty(),
+                        imageClasses,
                         List.of(),
                         List.of());
         try (OutputFolder target =

@@ -79,7 +79,8 @@ public final class ClassificationEvaluator implements Evaluator<ClassScores> {
     }
 
     /**
-     * Evaluates like {@link #evaluate(Classifier, Dataset)}, with a {@link TaskMonitor} or a progress bar.
+     * Evaluates like {@link #evaluate(Classifier, Dataset)}, with a {@link TaskMonitor} or a
+     * progress bar.
      *
      * @throws TaskCancelledException if the monitor is cancelled
      */

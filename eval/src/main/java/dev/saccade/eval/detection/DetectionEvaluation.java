@@ -82,7 +82,8 @@ public record DetectionEvaluation(
     /** Returns the metrics as records. */
     public DetectionMetrics averages() {
         return new DetectionMetrics(
-                boxes().averages(), metrics.stream().skip(1).findFirst().map(CocoMetrics::averages));
+                boxes().averages(),
+                metrics.stream().skip(1).findFirst().map(CocoMetrics::averages));
     }
 
     @Override

@@ -116,7 +116,8 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
     }
 
     /**
-     * Evaluates like {@link #evaluate(Detector, Dataset)}, with a {@link TaskMonitor} or a progress bar.
+     * Evaluates like {@link #evaluate(Detector, Dataset)}, with a {@link TaskMonitor} or a progress
+     * bar.
      *
      * @throws TaskCancelledException if the monitor is cancelled
      */

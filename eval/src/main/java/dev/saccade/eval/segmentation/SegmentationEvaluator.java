@@ -79,7 +79,8 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
     }
 
     /**
-     * Evaluates like {@link #evaluate(Segmenter, Dataset)}, with a {@link TaskMonitor} or a progress bar.
+     * Evaluates like {@link #evaluate(Segmenter, Dataset)}, with a {@link TaskMonitor} or a
+     * progress bar.
      *
      * @throws TaskCancelledException if the monitor is cancelled
      */

@@ -97,8 +97,8 @@ final class Download {
         }
         if (address.getRawUserInfo() != null) {
             throw SaccadeException.user(
-                    "%s: the URL contains a user name, but login is not supported; download the"
-                            + " file in another way and fetch it from its folder",
+                            "%s: the URL contains a user name, but login is not supported; download the"
+                                    + " file in another way and fetch it from its folder",
                             address.getHost())
                     .withSettings("from");
         }

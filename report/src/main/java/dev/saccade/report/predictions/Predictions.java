@@ -49,8 +49,7 @@ public final class Predictions {
      * @param progress such as a {@link TaskMonitor}
      * @throws TaskCancelledException if the monitor is cancelled; the finished images are added
      */
-    public void addAll(
-            List<Path> images, PredictionWriter writer, ProgressBar.Factory progress) {
+    public void addAll(List<Path> images, PredictionWriter writer, ProgressBar.Factory progress) {
         try (ProgressBar bar = progress.open("predict", images.size(), " images")) {
             addAll(images, writer, ImageInfo.MAX_PIXELS, () -> false, bar::to);
         }

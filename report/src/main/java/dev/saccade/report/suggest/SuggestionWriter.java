@@ -8,13 +8,13 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.OutputFolder;
-import dev.saccade.core.Printable;
-import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.ClassName;
 import dev.saccade.datasets.convert.Conversion;
 import dev.saccade.datasets.convert.LabeledImage;
 import dev.saccade.datasets.convert.SourceLabels;
@@ -149,15 +149,32 @@ public record SuggestionWriter(
                         .sorted(Comparator.comparing(Candidate::name))
                         .map(this::labeled)
                         .toList();
-        SourceLabels labels =
-                new SourceLabels(
-                        model.classes(),
-                        LongStream.rangeClosed(1, model.classes().size()).boxed().toList(),
-                        images,
-                        Optional.empty(),
-                        List.of(),
-                        List.of());
-        Conversion.write(labels, formats, folder, () -> {});
+        Conversion.write(labels(images, /* imageClasses= */ false), formats, folder, () -> {});
+    }
+
+    /** Writes the images with their predicted classes as CVAT tags. */
+    public void writeTags(OutputFolder folder, Classifier classifier) {
+        List<LabeledImage> images = new ArrayList<>();
+        for (Candidate image : suggestions) {
+            int best = classifier.classify(image.image().file()).get(0).classIndex();
+            Size size = image.image().size();
+            Annotation whole = Annotation.of(0, best, 0, 0, size.width(), size.height());
+            images.add(labeled(image, List.of(whole)));
+        }
+        images.sort(Comparator.comparing(LabeledImage::name));
+        SourceLabels labels = labels(images, /* imageClasses= */ true);
+        Conversion.write(labels, List.of(TargetFormat.CVAT), folder, () -> {});
+    }
+
+    private SourceLabels labels(List<LabeledImage> images, boolean imageClasses) {
+        return new SourceLabels(
+                model.classes(),
+                LongStream.rangeClosed(1, model.classes().size()).boxed().toList(),
+                images,
+                Optional.empty(),
+                imageClasses,
+                List.of(),
+                List.of());
     }
 
     private LabeledImage labeled(Candidate image) {
@@ -173,6 +190,10 @@ public record SuggestionWriter(
                             : Annotation.of(
                                     0, objects.label(i), x, y, boxes.x2(i) - x, boxes.y2(i) - y));
         }
+        return labeled(image, annotations);
+    }
+
+    private static LabeledImage labeled(Candidate image, List<Annotation> annotations) {
         return new LabeledImage(
                 image.name(),
                 image.image().file(),
@@ -203,25 +224,11 @@ public record SuggestionWriter(
      * @throws SaccadeException of kind user, if a class name cannot be the name of a folder
      */
     public void writeClasses(OutputFolder folder, Classifier classifier) {
-        requireFolderNames(classifier.classes());
+        ClassName.requireFolderNames(classifier.classes(), "suggest");
         for (Candidate image : suggestions) {
             Path file = image.image().file();
             String best = classifier.classify(file).get(0).label();
             folder.add("classes/" + best + "/" + image.name(), file);
         }
-    }
-
-    /** Rejects names that would write outside of the output folder, such as {@code ..}. */
-    static void requireFolderNames(List<String> classes) {
-        Problems problems = new Problems();
-        classes.stream()
-                .filter(name -> name.isBlank() || name.matches("\\.+|(?s).*[/\\\\\\p{Cntrl}:].*"))
-                .forEach(
-                        name ->
-                                problems.add(
-                                        "class \"%s\": cannot be the name of a folder; rename the"
-                                                + " class and train again",
-                                        Printable.line(name)));
-        problems.throwIfAny("suggest");
     }
 }

@@ -10,22 +10,22 @@ import ai.djl.Device;
 
 import com.google.common.collect.Comparators;
 
+import dev.saccade.core.OutputFolder;
+import dev.saccade.core.TaskCancelledException;
+import dev.saccade.core.TaskMonitor;
+import dev.saccade.core.TaskProgress;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluation;
-import dev.saccade.core.OutputFolder;
-import dev.saccade.core.TaskCancelledException;
-import dev.saccade.core.TaskMonitor;
-import dev.saccade.core.TaskProgress;
+import dev.saccade.eval.Evaluator;
 import dev.saccade.eval.detection.DetectionEvaluator;
+import dev.saccade.models.Detector;
 import dev.saccade.report.predictions.Pictures;
 import dev.saccade.report.predictions.PredictionWriter;
 import dev.saccade.report.predictions.Predictions;
-import dev.saccade.eval.Evaluator;
-import dev.saccade.models.Detector;
 import dev.saccade.testsupport.TestImages;
 import dev.saccade.testsupport.TinyModel;
 
@@ -146,8 +146,7 @@ class EvaluationStreamsTest {
             part[0] = new TaskMonitor(each -> part[0].cancel());
             Pictures others = new Pictures(cancelled, detector.classes());
             PredictionWriter again = new PredictionWriter(detector, others);
-            assertThrows(
-                    TaskCancelledException.class, () -> some.addAll(files, again, part[0]));
+            assertThrows(TaskCancelledException.class, () -> some.addAll(files, again, part[0]));
         }
         assertEquals(IMAGES, all.entries().size());
         int finished = some.entries().size();

@@ -44,8 +44,7 @@ public record RunProvenance(Provenance start, String monitor) {
 
     /** Returns the provenance of a state; the metric is known if the state is the best. */
     Provenance at(RunState state) {
-        Map<String, Double> metrics =
-                state.isBest() ? Map.of(monitor, state.best()) : Map.of();
+        Map<String, Double> metrics = state.isBest() ? Map.of(monitor, state.best()) : Map.of();
         return start.at(state.iteration(), metrics);
     }
 

@@ -32,7 +32,12 @@ class RunConfigBuilderTest {
 
     /** A typed change and the same change as a string. */
     private record Change(
-            String method, UnaryOperator<RunConfigBuilder> typed, String... overrides) {}
+            String method, UnaryOperator<RunConfigBuilder> typed, List<String> overrides) {
+
+        Change(String method, UnaryOperator<RunConfigBuilder> typed, String... overrides) {
+            this(method, typed, List.of(overrides));
+        }
+    }
 
     private static final List<Change> CHANGES =
             List.of(
@@ -51,7 +56,8 @@ class RunConfigBuilderTest {
                             b -> b.head("atss", s -> s.set("feat_channels", 64)),
                             "model.head.type=atss",
                             "model.head.feat_channels=64"),
-                    new Change("dataRoot", b -> b.dataRoot(Path.of("data", "x")), "data.root=data/x"),
+                    new Change(
+                            "dataRoot", b -> b.dataRoot(Path.of("data", "x")), "data.root=data/x"),
                     new Change(
                             "train",
                             b -> b.train("coco", s -> s.set("annotations", Path.of("a.json"))),
@@ -62,7 +68,8 @@ class RunConfigBuilderTest {
                             b -> b.val("coco", s -> s.set("images", "i")),
                             "data.val.type=coco",
                             "data.val.images=i"),
-                    new Change("imageSize", b -> b.imageSize(640, 480), "data.image_size=[640, 480]"),
+                    new Change(
+                            "imageSize", b -> b.imageSize(640, 480), "data.image_size=[640, 480]"),
                     new Change("cropSize", b -> b.cropSize(64, 32), "data.crop_size=[64, 32]"),
                     new Change(
                             "trainTransforms",
@@ -79,7 +86,8 @@ class RunConfigBuilderTest {
                             b -> b.optimizer("adamw", s -> s.set("learning_rate", 1e-4)),
                             "optimizer.type=adamw",
                             "optimizer.learning_rate=1e-4"),
-                    new Change("learningRate", b -> b.learningRate(.3), "optimizer.learning_rate=.3"),
+                    new Change(
+                            "learningRate", b -> b.learningRate(.3), "optimizer.learning_rate=.3"),
                     new Change("weightDecay", b -> b.weightDecay(.2), "optimizer.weight_decay=.2"),
                     new Change(
                             "schedule",
@@ -105,9 +113,7 @@ class RunConfigBuilderTest {
                     new Change("monitor", b -> b.monitor("AP50"), "evaluation.monitor=AP50"),
                     new Change("patience", b -> b.patience(4), "evaluation.patience=4"),
                     new Change(
-                            "evaluators",
-                            b -> b.evaluators(List.of()),
-                            "evaluation.evaluators=[]"),
+                            "evaluators", b -> b.evaluators(List.of()), "evaluation.evaluators=[]"),
                     new Change(
                             "keepEvery",
                             b -> b.keepEvery(Interval.ofEpochs(2)),
@@ -122,7 +128,11 @@ class RunConfigBuilderTest {
                     new Change(
                             "model",
                             b -> b.model(RunConfig.recipe(RECIPE).model()),
-                            "model=" + RunConfig.recipe(RECIPE).toYaml().split("\ndata:")[0].substring(7)));
+                            "model=" + modelOf(RunConfig.recipe(RECIPE).toYaml())));
+
+    private static String modelOf(String yaml) {
+        return yaml.substring("model: ".length(), yaml.indexOf("\ndata:"));
+    }
 
     static Collection<Recipe> recipes() {
         return Zoo.packaged().recipes();
@@ -167,7 +177,7 @@ class RunConfigBuilderTest {
         RunConfig config = RunConfig.recipe(RECIPE);
         for (Change change : CHANGES) {
             RunConfig typed = change.typed.apply(config.toBuilder()).build();
-            RunConfig text = config.with(change.overrides);
+            RunConfig text = config.with(change.overrides.toArray(String[]::new));
             assertEquals(text, typed, change.method);
             assertEquals(text.toYaml(), typed.toYaml(), change.method);
         }
@@ -178,7 +188,9 @@ class RunConfigBuilderTest {
                         .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(
                 methods,
-                CHANGES.stream().map(Change::method).collect(Collectors.toCollection(TreeSet::new)));
+                CHANGES.stream()
+                        .map(Change::method)
+                        .collect(Collectors.toCollection(TreeSet::new)));
     }
 
     @Test
@@ -195,7 +207,9 @@ class RunConfigBuilderTest {
                         .iterations(5)
                         .epochs(3)
                         .build();
-        assertEquals(config.with("optimizer.type=adamw", "optimizer.type=sgd").optimizer(), changed.optimizer());
+        assertEquals(
+                config.with("optimizer.type=adamw", "optimizer.type=sgd").optimizer(),
+                changed.optimizer());
         assertEquals(config.data().train(), changed.data().val());
         assertTrue(changed.data().trainTransforms().get(0) instanceof RandomFlip);
         assertEquals(Optional.of(2.0), changed.maxGradientNorm());

@@ -55,7 +55,8 @@ class LogsTest {
     }
 
     private static EvaluationReport evaluation(Map<String, byte[]> pictures) {
-        return new EvaluationReport(100, 2, ImmutableMap.of("AP", 0.5), "AP", pictures, true, List.of());
+        return new EvaluationReport(
+                100, 2, ImmutableMap.of("AP", 0.5), "AP", pictures, true, List.of());
     }
 
     @Test

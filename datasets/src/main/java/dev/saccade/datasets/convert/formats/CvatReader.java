@@ -9,6 +9,7 @@ import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.ClassName;
 import dev.saccade.datasets.Split;
 import dev.saccade.datasets.convert.ConversionContext;
 import dev.saccade.datasets.convert.LabelBuilder;
@@ -18,7 +19,6 @@ import dev.saccade.datasets.convert.ParsedObject;
 import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.datasets.convert.source.SourceFolder;
 import dev.saccade.datasets.convert.source.XmlElement;
-import dev.saccade.datasets.labels.ClassName;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,21 +33,22 @@ import java.util.TreeMap;
  * CVAT for images 1.1: one XML file for all images, shapes in pixels of the upright images.
  *
  * <p>Rotated boxes become outlines of their corners; polygons, ellipses and masks become outlines.
- * Shapes of the same label and {@code group_id} are parts of one object. Ignores lines, points,
- * cuboids, skeletons, tags and attributes.
+ * Shapes of the same label and {@code group_id} are parts of one object. Tags become the classes of
+ * images if there are no shapes. Ignores lines, points, cuboids, skeletons and attributes.
  */
 final class CvatReader implements LabelReader {
 
     private static final Set<String> NO_OBJECTS =
-            Set.of("polyline", "points", "cuboid", "skeleton", "tag");
+            Set.of("polyline", "points", "cuboid", "skeleton");
 
     @Override
     public SourceLabels read(ConversionContext context) {
         List<ParsedImage> images = new ArrayList<>();
+        ImageClasses tags = new ImageClasses();
         Set<String> classes = new LinkedHashSet<>();
         for (String file : context.folder().ending(".xml")) {
             Map<String, Integer> skippedShapes = new TreeMap<>();
-            File reader = new File(context, file, images, classes, skippedShapes);
+            File reader = new File(context, file, images, tags, classes, skippedShapes);
             context.attempt(
                     context.place(file),
                     () ->
@@ -61,6 +62,7 @@ final class CvatReader implements LabelReader {
                                     count,
                                     name));
         }
+        tags.addTo(images, context, "<tag>");
         Optional<ImmutableList<String>> known =
                 Optional.of(ImmutableList.copyOf(classes)).filter(names -> !names.isEmpty());
         return LabelBuilder.build(context, known, images, Map.of());
@@ -70,6 +72,7 @@ final class CvatReader implements LabelReader {
             ConversionContext context,
             String file,
             List<ParsedImage> images,
+            ImageClasses tags,
             Set<String> classes,
             Map<String, Integer> skippedShapes) {
 
@@ -96,7 +99,9 @@ final class CvatReader implements LabelReader {
         private void readImage(XmlElement element) {
             ParsedImage parsed = new ParsedImage(element.place());
             for (XmlElement shape : element.children()) {
-                if (NO_OBJECTS.contains(shape.name())) {
+                if (shape.name().equals("tag")) {
+                    tags.add(parsed, shape.place(), shape.attribute("label").orElse(""));
+                } else if (NO_OBJECTS.contains(shape.name())) {
                     skippedShapes.merge(shape.name(), 1, Integer::sum);
                 } else {
                     parsed.attempt(

@@ -9,6 +9,7 @@ import com.google.common.collect.Multimaps;
 import com.google.common.primitives.Ints;
 
 import dev.saccade.core.structures.LabelMap;
+import dev.saccade.datasets.ClassName;
 import dev.saccade.datasets.ResourceLines;
 import dev.saccade.datasets.Split;
 import dev.saccade.datasets.convert.ConversionContext;
@@ -16,7 +17,6 @@ import dev.saccade.datasets.convert.PixelEncoding;
 import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.datasets.convert.source.SourceFolder;
 import dev.saccade.datasets.convert.source.TextFile;
-import dev.saccade.datasets.labels.ClassName;
 
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -17,6 +17,7 @@ public enum SourceFormat {
     YOLO("YOLO", "YOLO", new YoloReader()),
     VOC("Pascal VOC", "Pascal VOC", new VocReader()),
     LABELME("LabelMe", "LabelMe", new LabelMeReader()),
+    LABEL_STUDIO("Label Studio", "Label Studio", new LabelStudioReader()),
     CVAT("CVAT for images", "CVAT", new CvatReader()),
     CITYSCAPES("label maps in the layout of Cityscapes", "", new CityscapesReader()),
     MASKS("label maps beside images", "", new MaskReader()),

@@ -4,12 +4,12 @@ import com.google.common.primitives.Ints;
 
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
+import dev.saccade.datasets.ClassName;
 import dev.saccade.datasets.Split;
 import dev.saccade.datasets.check.LabelFormat;
 import dev.saccade.datasets.convert.ConversionContext;
 import dev.saccade.datasets.convert.source.SourceFolder;
 import dev.saccade.datasets.convert.source.TextFile;
-import dev.saccade.datasets.labels.ClassName;
 
 import java.nio.file.Path;
 import java.util.LinkedHashSet;

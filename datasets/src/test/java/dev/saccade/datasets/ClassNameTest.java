@@ -1,4 +1,4 @@
-package dev.saccade.report.suggest;
+package dev.saccade.datasets;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -9,16 +9,16 @@ import org.junit.jupiter.api.Test;
 
 import java.util.List;
 
-class SuggestionWriterTest {
+class ClassNameTest {
 
     @Test
     void rejectsClassesThatWouldLeaveTheFolder() {
-        SuggestionWriter.requireFolderNames(List.of("cat", "red cell", "v1.0"));
+        ClassName.requireFolderNames(List.of("cat", "red cell", "v1.0"), "test");
         for (String name : List.of("..", ".", "", "../x", "a/b", "a\\b", "C:", "a\nb", "\0")) {
             SaccadeException error =
                     assertThrows(
                             SaccadeException.class,
-                            () -> SuggestionWriter.requireFolderNames(List.of("cat", name)),
+                            () -> ClassName.requireFolderNames(List.of("cat", name), "test"),
                             name);
             assertEquals(SaccadeException.Kind.USER, error.kind());
         }
