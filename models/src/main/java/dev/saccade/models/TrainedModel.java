@@ -130,9 +130,9 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
     }
 
     /**
-     * Loads weights and recommended scores of another checkpoint of the same
-     * config, also in copies. Running predictions finish with the previous weights, which are then
-     * freed; both need memory meanwhile.
+     * Loads weights and recommended scores of another checkpoint of the same config, also in
+     * copies. Running predictions finish with the previous weights, which are then freed; both need
+     * memory meanwhile.
      *
      * @throws SaccadeException if the file cannot be read, or its model, transforms or classes
      *     differ; the previous weights stay in use
