@@ -44,6 +44,7 @@ final class SmallMapConvolution {
     /** Returns whether the matrix product is faster, given the shape of the result. */
     static boolean isFaster(NDArray x, Shape weight, Shape result, int dilation, int groups) {
         return weight.get(2) > 1
+                && weight.get(2) == weight.get(3)
                 && weight.size() >= MIN_WEIGHTS
                 && result.get(2) * result.get(3) <= MAX_CELLS
                 && result.size() > 0

@@ -101,6 +101,7 @@ class SmallMapConvolutionTest {
             assertTrue(SmallMapConvolution.isFaster(x, LARGE, map, 1, 1));
             assertFalse(SmallMapConvolution.isFaster(x, LARGE, new Shape(1, 512, 4, 5), 1, 1));
             assertFalse(SmallMapConvolution.isFaster(x, new Shape(256, 256, 3, 3), map, 1, 1));
+            assertFalse(SmallMapConvolution.isFaster(x, new Shape(512, 256, 5, 3), map, 1, 1));
             assertFalse(SmallMapConvolution.isFaster(x, LARGE, map, 2, 1));
             assertFalse(SmallMapConvolution.isFaster(x, LARGE, map, 1, 2));
         }
