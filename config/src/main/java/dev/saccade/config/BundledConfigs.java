@@ -16,7 +16,7 @@ import java.util.Optional;
  */
 final class BundledConfigs {
 
-    private static final String PACKAGED = "/dev/saccade/configs/";
+    private static final String PACKAGED = "dev/saccade/configs/";
 
     private BundledConfigs() {}
 
@@ -52,7 +52,9 @@ final class BundledConfigs {
      */
     static InputStream resource(Path name) throws IOException {
         String path = name.toString().replace(name.getFileSystem().getSeparator(), "/");
-        InputStream content = BundledConfigs.class.getResourceAsStream(PACKAGED + path);
+        // Not Class.getResourceAsStream: the configs are in another Java module.
+        InputStream content =
+                BundledConfigs.class.getClassLoader().getResourceAsStream(PACKAGED + path);
         if (content == null) {
             throw new NoSuchFileException(path);
         }

@@ -2,6 +2,8 @@ package dev.saccade.core;
 
 import ai.djl.util.Utils;
 
+import com.google.common.base.Splitter;
+import com.google.common.collect.Iterables;
 import com.google.common.io.ByteStreams;
 
 import java.io.IOException;
@@ -9,7 +11,6 @@ import java.io.InputStream;
 import java.net.JarURLConnection;
 import java.net.URI;
 import java.net.URL;
-import java.net.URLConnection;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -24,7 +25,7 @@ import java.util.jar.JarEntry;
 import java.util.zip.CRC32;
 import java.util.zip.CheckedInputStream;
 
-/** Extracts native libraries from jars. */
+/** Extracts native libraries from jars and linked runtimes. */
 public final class NativeLibrary {
 
     private static final Set<PosixFilePermission> OWNER_ONLY =
@@ -38,9 +39,38 @@ public final class NativeLibrary {
 
     private NativeLibrary() {}
 
+    /** Size and CRC-32 of a library. */
+    private record Checksum(long size, long crc) {
+
+        static Checksum of(InputStream content) throws IOException {
+            CRC32 crc = new CRC32();
+            return new Checksum(
+                    ByteStreams.exhaust(new CheckedInputStream(content, crc)), crc.getValue());
+        }
+
+        static Checksum of(URL resource) throws IOException {
+            if (resource.openConnection() instanceof JarURLConnection jar) {
+                JarEntry entry = jar.getJarEntry();
+                return new Checksum(entry.getSize(), entry.getCrc());
+            }
+            try (InputStream content = resource.openStream()) {
+                return of(content);
+            }
+        }
+
+        boolean matches(Path file) throws IOException {
+            if (!Files.isRegularFile(file) || Files.size(file) != size) {
+                return false;
+            }
+            try (InputStream content = Files.newInputStream(file)) {
+                return of(content).equals(this);
+            }
+        }
+    }
+
     /**
-     * Returns the file of a library. A library in a jar is extracted to DJL's cache, to a path with
-     * a checksum of the content, unless an undamaged file exists there.
+     * Returns the file of a library. A library in a jar or a linked runtime is extracted to DJL's
+     * cache, to a path with a checksum of the content, unless an undamaged file exists there.
      *
      * @param resource location on the class path
      * @throws SaccadeException of kind I/O if the file cannot be read or extracted; of kind user if
@@ -48,24 +78,23 @@ public final class NativeLibrary {
      */
     public static Path file(URL resource) {
         try {
-            URLConnection connection = resource.openConnection();
-            return connection instanceof JarURLConnection jar
-                    ? extracted(resource, jar.getJarEntry())
-                    : Path.of(URI.create(resource.toString()));
+            return resource.getProtocol().equals("file")
+                    ? Path.of(URI.create(resource.toString()))
+                    : extracted(resource, Checksum.of(resource));
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", resource, e.getMessage());
         }
     }
 
-    private static Path extracted(URL resource, JarEntry entry) {
+    private static Path extracted(URL resource, Checksum expected) {
         Path cache = Utils.getEngineCacheDir("saccade").toAbsolutePath();
-        Path folder = cache.resolve(HexFormat.of().toHexDigits((int) entry.getCrc()));
-        Path file = folder.resolve(Path.of(entry.getName()).getFileName());
+        Path folder = cache.resolve(HexFormat.of().toHexDigits((int) expected.crc()));
+        Path file = folder.resolve(Iterables.getLast(Splitter.on('/').split(resource.getPath())));
         try {
             makePrivate(cache);
             makePrivate(folder);
-            if (!isWhole(file, entry)) {
-                extract(resource, entry, file);
+            if (!expected.matches(file)) {
+                extract(resource, expected, file);
             }
             return file;
         } catch (IOException e) {
@@ -111,22 +140,11 @@ public final class NativeLibrary {
         }
     }
 
-    private static boolean isWhole(Path file, JarEntry entry) throws IOException {
-        if (!Files.isRegularFile(file) || Files.size(file) != entry.getSize()) {
-            return false;
-        }
-        CRC32 crc = new CRC32();
-        try (InputStream content = new CheckedInputStream(Files.newInputStream(file), crc)) {
-            ByteStreams.exhaust(content);
-        }
-        return crc.getValue() == entry.getCrc();
-    }
-
-    private static void extract(URL resource, JarEntry entry, Path file) throws IOException {
+    private static void extract(URL resource, Checksum expected, Path file) throws IOException {
         Path part = Files.createTempFile(file.getParent(), "", ".part");
         try (InputStream content = resource.openStream()) {
             Files.copy(content, part, StandardCopyOption.REPLACE_EXISTING);
-            if (!isWhole(part, entry)) {
+            if (!expected.matches(part)) {
                 throw new IOException(resource + " is damaged");
             }
             Utils.moveQuietly(part, file);

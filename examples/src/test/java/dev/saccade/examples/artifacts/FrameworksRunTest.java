@@ -1,6 +1,7 @@
 package dev.saccade.examples.artifacts;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -92,7 +93,13 @@ class FrameworksRunTest {
         section.writeTo(project);
         SmallDetector detector = SmallDetector.in(project);
         repository.run(project, section.command("mvn package"));
-        assertResponds(section.command("java"), "QUARKUS_HTTP_PORT", detector, "400");
+        assertResponds(
+                section.command("java"),
+                "QUARKUS_HTTP_PORT",
+                detector,
+                "400",
+                "/q/metrics",
+                "/q/health");
     }
 
     @ParameterizedTest
@@ -114,12 +121,19 @@ class FrameworksRunTest {
                 "java -jar target/finder-1.0.jar --saccade.model=detector.safetensors",
                 "SERVER_PORT",
                 detector,
-                "422");
+                "422",
+                "/actuator/prometheus",
+                "/actuator/health");
     }
 
-    /** Starts a service and asserts its objects, and the status of an invalid image. */
+    /** Starts a service and asserts its objects, the status of an invalid image, and its state. */
     private void assertResponds(
-            String start, String portVariable, SmallDetector detector, String refused)
+            String start,
+            String portVariable,
+            SmallDetector detector,
+            String refused,
+            String metrics,
+            String health)
             throws Exception {
         ProcessBuilder command = repository.command(project, start);
         String free = freePort();
@@ -130,6 +144,9 @@ class FrameworksRunTest {
             detector.assertFound(lines(ask("photo.jpg", free)));
             assertEquals(
                     refused, ask("pom.xml --output refused.txt --write-out %{http_code}", free));
+            assertContains(get(free, metrics), "saccade_predict_seconds_count{");
+            assertContains(get(free, metrics), "saccade_errors_total{");
+            assertContains(get(free, health), "\"UP\"");
         } catch (AssertionError e) {
             throw new AssertionError(Files.readString(log), e);
         } finally {
@@ -142,6 +159,14 @@ class FrameworksRunTest {
         try (ServerSocket socket = new ServerSocket(0)) {
             return "" + socket.getLocalPort();
         }
+    }
+
+    private static void assertContains(String text, String part) {
+        assertTrue(text.contains(part), () -> part + " is missing in " + text);
+    }
+
+    private String get(String port, String path) throws Exception {
+        return repository.run(project, "curl --silent --show-error localhost:" + port + path);
     }
 
     /** Returns the response to the request of the page, with another image. */

@@ -46,6 +46,11 @@ class PomsTest {
             assertFalse(pom.text("/project/licenses/license/url").isBlank());
             assertFalse(pom.text("/project/developers/developer/name").isBlank());
             assertEquals(ROOT.text("/project/version"), pom.text("/project/version"));
+            assertEquals("${saccade.url}", pom.text("/project/url"));
+            assertEquals("scm:git:${saccade.url}.git", pom.text("/project/scm/connection"));
+            assertEquals(
+                    ROOT.text("/project/properties/saccade.url"),
+                    pom.text("/project/properties/saccade.url"));
         }
     }
 

@@ -44,7 +44,7 @@ public final class OperatorLibrary {
     }
 
     /**
-     * Creates a library that is loaded on first use from the jar of a class.
+     * Creates a library that is loaded on first use by the class loader of a class.
      *
      * @param greeting calls an operator of the library and returns a short description; throws an
      *     {@link IllegalStateException} if the library does not support this machine
@@ -58,7 +58,10 @@ public final class OperatorLibrary {
             return new Status(false, "-D" + PROPERTY + "=portable");
         }
         String platform = NativePlatform.name();
-        URL resource = owner.getResource("/native/" + platform + "/" + System.mapLibraryName(name));
+        // Not owner.getResource: the library may be in another Java module.
+        URL resource =
+                owner.getClassLoader()
+                        .getResource("native/" + platform + "/" + System.mapLibraryName(name));
         if (resource == null) {
             return new Status(false, "no library for " + platform);
         }
