@@ -81,6 +81,13 @@ final class ConvertDataCommand extends BaseCommand {
     private List<TargetFormat> to = new ArrayList<>();
 
     @Option(
+            names = "--label-maps",
+            description =
+                    "Write the masks of objects as label maps, for a segmenter. Later objects cover"
+                            + " earlier ones.")
+    private boolean labelMaps;
+
+    @Option(
             names = "--val-fraction",
             paramLabel = "FRACTION",
             description =
@@ -109,7 +116,11 @@ final class ConvertDataCommand extends BaseCommand {
             requireObjects(labels);
             List<TargetFormat> formats = formats(labels);
             try (Progress progress = new Progress("convert", labels.images().size(), " images")) {
-                Conversion.write(labels, formats, target, progress::step);
+                if (labelMaps) {
+                    Conversion.writeLabelMaps(labels, target, progress::step);
+                } else {
+                    Conversion.write(labels, formats, target, progress::step);
+                }
             }
             boolean linked = target.isLinked();
             target.finish();
@@ -148,7 +159,10 @@ final class ConvertDataCommand extends BaseCommand {
     }
 
     private List<TargetFormat> formats(SourceLabels labels) {
-        if (labels.imageClasses() && !to.isEmpty()) {
+        if (labelMaps && (!to.isEmpty() || labels.imageClasses() || labels.pixels().isPresent())) {
+            throw SaccadeException.user(
+                    "--label-maps: applies to objects, without --to; remove it");
+        } else if (labels.imageClasses() && !to.isEmpty()) {
             throw SaccadeException.user(
                     "--to %s: %s has classes of images, which are always written as folders;"
                             + " remove --to",

@@ -76,8 +76,8 @@ final class ClassFolderLayout {
     }
 
     private static Optional<LabeledFolder> splits(Path root, List<Path> folders) {
-        Optional<Path> train = named(folders, TRAIN);
-        Optional<Path> val = named(folders, VAL).or(() -> named(folders, TEST));
+        Optional<Path> train = named(folders, TRAIN, 2);
+        Optional<Path> val = named(folders, VAL, 1).or(() -> named(folders, TEST, 1));
         return train.map(
                 path ->
                         val.map(
@@ -92,35 +92,35 @@ final class ClassFolderLayout {
     /** Returns another test folder in the parent of a validation folder, relative to the root. */
     static Optional<String> testNextTo(Path root, String val) {
         Path used = root.resolve(val);
-        return named(below(used.getParent()), TEST)
+        return named(below(used.getParent()), TEST, 1)
                 .filter(test -> !test.equals(used))
                 .map(test -> LabeledFolder.relative(root, test));
     }
 
-    private static Optional<Path> named(List<Path> folders, Set<String> names) {
+    private static Optional<Path> named(List<Path> folders, Set<String> names, int classes) {
         return folders.stream()
                 .filter(folder -> names.contains(name(folder)))
-                .filter(folder -> hasClasses(below(folder)))
+                .filter(folder -> hasClasses(below(folder), classes))
                 .findFirst();
     }
 
     private static Optional<LabeledFolder> unsplit(Path root, List<Path> folders) {
-        return hasClasses(folders)
+        return hasClasses(folders, 2)
                 ? Optional.of(heldOut(root, folders.get(0).getParent()))
                 : Optional.empty();
     }
 
     /**
-     * Returns whether two folders have images, and no folder has a name of another label format.
+     * Returns whether enough folders have images, and no folder has a name of another label format.
      */
-    private static boolean hasClasses(List<Path> folders) {
+    private static boolean hasClasses(List<Path> folders, int classes) {
         return folders.stream().noneMatch(folder -> RESERVED.contains(name(folder)))
                 && folders.stream()
                                 .filter(folder -> !SPLIT.matcher(name(folder)).matches())
                                 .filter(ClassFolderLayout::hasImages)
-                                .limit(2)
+                                .limit(classes)
                                 .count()
-                        == 2;
+                        == classes;
     }
 
     private static boolean hasImages(Path folder) {

@@ -65,6 +65,14 @@ class ClassFolderLayoutTest {
     }
 
     @Test
+    void acceptsValidationImagesOfOneClass() throws IOException {
+        write("train/a/1.jpg", "train/b/1.jpg", "val/a/1.jpg");
+        Files.createDirectories(root.resolve("val/b"));
+        LabeledFolder found = LabeledFolder.find(root).orElseThrow();
+        assertEquals(Optional.of(images("val")), found.val());
+    }
+
+    @Test
     void prefersValToTest() throws IOException {
         write("train/a/1.jpg", "train/b/1.jpg", "test/a/1.jpg", "test/b/1.jpg");
         write("val/a/1.jpg", "val/b/1.jpg");

@@ -3,9 +3,15 @@ package dev.saccade.serve;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+
+import ai.djl.inference.Predictor;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -13,6 +19,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.ClassMap;
+import dev.saccade.models.ClassScore;
+import dev.saccade.models.Classifier;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
@@ -47,18 +55,22 @@ class InferenceProtocolTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String INFER = "/v2/models/things/infer";
+    private static final String DESCRIBED_INFER = "/v2/models/{model}/infer";
     private static final String LENGTH = "Inference-Header-Content-Length";
 
     @TempDir private static Path folder;
     private static Detector detector;
     private static Segmenter segmenter;
+    private static Classifier classifier;
     private static PredictionServer objects;
     private static PredictionServer regions;
+    private static PredictionServer classes;
 
     @BeforeAll
     static void start() {
         detector = ServedModels.detector(folder);
         segmenter = ServedModels.segmenter(folder);
+        classifier = ServedModels.classifier(folder);
         ServerLimits limits =
                 new ServerLimits(1 << 20, 100_000, 8, 64, ServerLimits.DEFAULT.timeout());
         objects =
@@ -69,17 +81,26 @@ class InferenceProtocolTest {
                         .maxBatch(1)
                         .start();
         regions = PredictionServer.of(segmenter).name("things").limits(limits).start();
+        classes = PredictionServer.of(classifier).name("things").limits(limits).start();
     }
 
     @AfterAll
     static void end() {
-        Stream.of(objects, regions).forEach(PredictionServer::close);
+        Stream.of(objects, regions, classes).forEach(PredictionServer::close);
         detector.close();
         segmenter.close();
+        classifier.close();
     }
 
     private static JsonNode get(String path) throws Exception {
-        return Client.seen(new Client(objects).get(path));
+        return get(objects, path);
+    }
+
+    private static JsonNode get(PredictionServer server, String path) throws Exception {
+        String described =
+                path.replace("/models/things", "/models/{model}")
+                        .replace("/versions/7", "/versions/{version}");
+        return Client.seen(OpenApi.described("get", described, new Client(server).get(path)));
     }
 
     private static String error(int status, HttpResponse<byte[]> response) throws Exception {
@@ -97,7 +118,10 @@ class InferenceProtocolTest {
     }
 
     private static JsonNode infer(PredictionServer server, String json) throws Exception {
-        return Client.seen(new Client(server).send("POST", INFER, json.getBytes(UTF_8)));
+        OpenApi.assertDescribed(DESCRIBED_INFER, JSON.readTree(json));
+        HttpResponse<byte[]> response =
+                new Client(server).send("POST", INFER, json.getBytes(UTF_8));
+        return Client.seen(OpenApi.described("post", DESCRIBED_INFER, response));
     }
 
     private static JsonNode output(JsonNode response, String name) {
@@ -320,11 +344,64 @@ class InferenceProtocolTest {
 
         byte[] two = ServedModels.image("png", 2);
         json = request("BYTES", "[2]", base64(one, two)).replace("\"score\":0.2", "");
-        String error = error(400, new Client(regions).send("POST", INFER, json.getBytes(UTF_8)));
+        HttpResponse<byte[]> response =
+                new Client(regions).send("POST", INFER, json.getBytes(UTF_8));
+        String error = error(400, OpenApi.described("post", DESCRIBED_INFER, response));
         assertTrue(error.contains("different sizes"), error);
         json = request("BYTES", "[1]", base64(one));
         error = error(400, new Client(regions).send("POST", INFER, json.getBytes(UTF_8)));
         assertTrue(error.contains("segmenter"), error);
+    }
+
+    @Test
+    void classScoresEqualClassifier() throws Exception {
+        List<byte[]> images =
+                List.of(ServedModels.image("png", 1), ServedModels.image("jpg", 2));
+        String json =
+                request("BYTES", "[2]", base64(images.get(0), images.get(1)))
+                        .replace("\"score\":0.2", "");
+        JsonNode response = infer(classes, json);
+        assertEquals("[2,3]", output(response, "scores").get("shape").toString());
+        assertEquals("[2]", output(response, "labels").get("shape").toString());
+        for (int i = 0; i < images.size(); i++) {
+            List<ClassScore> expected = classifier.classify(images.get(i));
+            for (ClassScore score : expected) {
+                JsonNode value =
+                        output(response, "scores")
+                                .get("data")
+                                .get(expected.size() * i + score.classIndex());
+                assertEquals((float) score.score(), value.floatValue());
+            }
+            ClassScore best = expected.get(0);
+            assertEquals(
+                    best.classIndex(), output(response, "labels").get("data").get(i).asInt());
+            assertEquals(best.label(), output(response, "label_names").get("data").get(i).asText());
+        }
+        JsonNode outputs = get(classes, "/v2/models/things").get("outputs");
+        assertEquals(List.of("scores", "labels", "label_names"), outputs.findValuesAsText("name"));
+        assertEquals("[-1,3]", outputs.get(0).get("shape").toString());
+    }
+
+    @Test
+    void djlSendsRequests() throws Exception {
+        byte[] one = ServedModels.image("png", 1);
+        Criteria<String, String> criteria =
+                Criteria.builder()
+                        .setTypes(String.class, String.class)
+                        .optModelUrls(objects.uri().resolve(INFER).toString())
+                        .build();
+        String offline = System.getProperty("ai.djl.offline", "");
+        System.setProperty("ai.djl.offline", "false");
+        try (ZooModel<String, String> model = criteria.loadModel();
+                Predictor<String, String> predictor = model.newPredictor()) {
+            String response = predictor.predict(request("BYTES", "[1]", base64(one)));
+            assertDetections(JSON.readTree(response), one);
+            TranslateException wrong =
+                    assertThrows(TranslateException.class, () -> predictor.predict("{}"));
+            assertTrue(wrong.getMessage().contains("inputs"), wrong.getMessage());
+        } finally {
+            System.setProperty("ai.djl.offline", offline);
+        }
     }
 
     @ParameterizedTest

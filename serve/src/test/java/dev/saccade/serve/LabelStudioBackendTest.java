@@ -13,10 +13,15 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.labels.BrushRle;
+import dev.saccade.models.ClassMap;
+import dev.saccade.models.ClassScore;
+import dev.saccade.models.Classifier;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
+import dev.saccade.models.Segmenter;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -47,15 +52,21 @@ class LabelStudioBackendTest {
 
     @TempDir private static Path folder;
     private static Detector detector;
+    private static Segmenter segmenter;
+    private static Classifier classifier;
     private static HttpServer studio;
     private static HttpServer other;
     private static PredictionServer server;
+    private static PredictionServer regions;
+    private static PredictionServer classes;
     private static LabelStudioImages images;
     private static String host;
 
     @BeforeAll
     static void start() throws IOException {
         detector = ServedModels.detector(folder);
+        segmenter = ServedModels.segmenter(folder);
+        classifier = ServedModels.classifier(folder);
         studio = listen(LabelStudioBackendTest::respondAsStudio);
         other =
                 listen(
@@ -77,12 +88,16 @@ class LabelStudioBackendTest {
                         .limits(limits)
                         .labelStudio(settings)
                         .start();
+        regions = PredictionServer.of(segmenter).labelStudio(settings).start();
+        classes = PredictionServer.of(classifier).labelStudio(settings).start();
     }
 
     @AfterAll
     static void end() {
-        server.close();
+        Stream.of(server, regions, classes).forEach(PredictionServer::close);
         detector.close();
+        segmenter.close();
+        classifier.close();
         studio.stop(0);
         other.stop(0);
     }
@@ -155,12 +170,29 @@ class LabelStudioBackendTest {
     }
 
     private static HttpResponse<byte[]> post(String path, Object json) throws Exception {
-        return new Client(server)
-                .send("POST", "/label-studio" + path, new ObjectMapper().writeValueAsBytes(json));
+        return post(server, path, json);
+    }
+
+    private static HttpResponse<byte[]> post(PredictionServer to, String path, Object json)
+            throws Exception {
+        byte[] body = new ObjectMapper().writeValueAsBytes(json);
+        String full = "/label-studio" + path;
+        return OpenApi.described("post", full, new Client(to).send("POST", full, body));
+    }
+
+    private static HttpResponse<byte[]> get(String path) throws Exception {
+        String full = "/label-studio" + path;
+        return OpenApi.described("get", full, new Client(server).get(full));
     }
 
     private static HttpResponse<byte[]> predict(String tag, String... references) throws Exception {
+        return predict(server, tag, references);
+    }
+
+    private static HttpResponse<byte[]> predict(
+            PredictionServer to, String tag, String... references) throws Exception {
         return post(
+                to,
                 "/predict",
                 Map.of(
                         "label_config",
@@ -171,6 +203,15 @@ class LabelStudioBackendTest {
                                 .toList()));
     }
 
+    private static Rle mask(JsonNode region) {
+        JsonNode values = region.at("/value/rle");
+        byte[] rle = new byte[values.size()];
+        for (int i = 0; i < rle.length; i++) {
+            rle[i] = (byte) values.get(i).asInt();
+        }
+        return BrushRle.decode(rle, new Size(90, 128));
+    }
+
     private static String error(int status, HttpResponse<byte[]> response) throws Exception {
         assertEquals(status, response.statusCode(), Client.text(response));
         return Client.json(response).get("error").asText();
@@ -178,11 +219,11 @@ class LabelStudioBackendTest {
 
     @Test
     void healthAndSetup() throws Exception {
-        JsonNode health = Client.seen(new Client(server).get("/label-studio/health"));
+        JsonNode health = Client.seen(get("/health"));
         assertEquals("UP", health.get("status").asText());
         JsonNode setup = Client.seen(post("/setup", Map.of("schema", config("BrushLabels"))));
         assertEquals("things 7", setup.get("model_version").asText());
-        JsonNode versions = Client.seen(new Client(server).get("/label-studio/versions"));
+        JsonNode versions = Client.seen(get("/versions"));
         assertEquals("[\"things 7\"]", versions.get("versions").toString());
         String none = error(400, post("/setup", Map.of("schema", config("KeyPointLabels"))));
         assertTrue(none.contains("<BrushLabels>"), none);
@@ -227,12 +268,7 @@ class LabelStudioBackendTest {
                 assertEquals(masks.get(i).score(), region.get("score").asDouble());
                 JsonNode value = region.get("value");
                 assertEquals(masks.get(i).label(), value.at("/brushlabels/0").asText());
-                byte[] rle = new byte[value.get("rle").size()];
-                for (int at = 0; at < rle.length; at++) {
-                    rle[at] = (byte) value.get("rle").get(at).asInt();
-                }
-                assertEquals(
-                        masks.get(i).mask().orElseThrow(), BrushRle.decode(rle, new Size(90, 128)));
+                assertEquals(masks.get(i).mask().orElseThrow(), mask(region));
             }
         }
         JsonNode boxes = Client.seen(predict("RectangleLabels", photo)).at("/results/0/result");
@@ -246,6 +282,37 @@ class LabelStudioBackendTest {
         JsonNode polygons = Client.seen(predict("PolygonLabels", photo)).at("/results/0/result");
         assertFalse(polygons.isEmpty());
         polygons.forEach(each -> assertTrue(each.at("/value/points").size() >= 3));
+    }
+
+    @Test
+    void predictsMasksOfClasses() throws Exception {
+        ClassMap expected = segmenter.segment(IMAGE);
+        JsonNode task =
+                Client.seen(predict(regions, "BrushLabels", "/data/upload/1/a.png"))
+                        .at("/results/0");
+        assertEquals(expected.fractions().size(), task.get("result").size());
+        for (JsonNode region : task.get("result")) {
+            String label = region.at("/value/brushlabels/0").asText();
+            assertEquals(expected.mask(label), mask(region));
+        }
+        String error = error(400, predict(regions, "Choices", "/data/upload/1/a.png"));
+        assertTrue(error.contains("add <BrushLabels> with the classes a \"b\", <c>, d"), error);
+    }
+
+    @Test
+    void predictsTheClassOfAnImage() throws Exception {
+        ClassScore best = classifier.classify(IMAGE).get(0);
+        String config = config("Choices").replace("<Label", "<Choice");
+        Client.seen(post(classes, "/setup", Map.of("schema", config)));
+        JsonNode task =
+                Client.seen(predict(classes, "Choices", "/data/upload/1/a.png")).at("/results/0");
+        assertEquals(1, task.get("result").size());
+        JsonNode region = task.at("/result/0");
+        assertEquals("choices", region.get("type").asText());
+        assertEquals("label", region.get("from_name").asText());
+        assertEquals("{\"choices\":[" + new ObjectMapper().writeValueAsString(best.label()) + "]}",
+                region.get("value").toString());
+        assertEquals(best.score(), task.get("score").asDouble());
     }
 
     @ParameterizedTest

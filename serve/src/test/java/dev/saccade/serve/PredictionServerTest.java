@@ -13,12 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.common.collect.Iterators;
-import com.networknt.schema.JsonSchema;
-import com.networknt.schema.JsonSchemaFactory;
-import com.networknt.schema.SpecVersion;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
@@ -26,6 +21,8 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.ClassMap;
+import dev.saccade.models.ClassScore;
+import dev.saccade.models.Classifier;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
 import dev.saccade.models.ScoreThresholds;
@@ -58,61 +55,40 @@ import java.util.stream.Stream;
 
 import javax.imageio.ImageIO;
 
-/** Tests all endpoints; every response must match {@code openapi.json}. */
+/** Tests the endpoints of Saccade; every response must match {@code openapi.json}. */
 class PredictionServerTest {
 
     @TempDir private static Path folder;
     private static Detector detector;
     private static Segmenter segmenter;
+    private static Classifier classifier;
     private static PredictionServer objects;
     private static PredictionServer regions;
+    private static PredictionServer classes;
 
     @BeforeAll
     static void start() {
         detector = ServedModels.detector(folder);
         segmenter = ServedModels.segmenter(folder);
+        classifier = ServedModels.classifier(folder);
         Set<String> origins = Set.of("https://friend.example");
         objects = PredictionServer.of(detector).name("things").origins(origins).maxBatch(1).start();
         regions = PredictionServer.of(segmenter).start();
+        classes = PredictionServer.of(classifier).start();
     }
 
     @AfterAll
     static void end() {
-        Stream.of(objects, regions).forEach(PredictionServer::close);
+        Stream.of(objects, regions, classes).forEach(PredictionServer::close);
         detector.close();
         segmenter.close();
-    }
-
-    /** Returns a response that matches the OpenAPI document. */
-    private static HttpResponse<byte[]> described(
-            String method, String path, HttpResponse<byte[]> answer) throws Exception {
-        JsonNode api = new ObjectMapper().readTree(ModelPage.resource("openapi.json"));
-        JsonNode responses = api.get("paths").get(path).get(method).get("responses");
-        JsonNode response =
-                responses.has("" + answer.statusCode())
-                        ? responses.get("" + answer.statusCode())
-                        : responses.get("default");
-        if (response.has("$ref")) {
-            response = api.at(response.get("$ref").asText().substring(1));
-        }
-        String type = type(answer).replaceAll(";.*", "");
-        JsonNode content = response.get("content");
-        assertTrue(content.has(type), type + " is none of " + content);
-        if (type.endsWith("json")) {
-            ObjectNode schema = content.get(type).get("schema").deepCopy();
-            schema.set("components", api.get("components"));
-            JsonSchema described =
-                    JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V202012)
-                            .getSchema(schema);
-            assertEquals(Set.of(), described.validate(Client.json(answer)), text(answer));
-        }
-        return answer;
+        classifier.close();
     }
 
     private static JsonNode predicted(PredictionServer server, String query, byte[] photo)
             throws Exception {
         HttpResponse<byte[]> answer = new Client(server).send("POST", "/predict" + query, photo);
-        JsonNode images = seen(described("post", "/predict", answer));
+        JsonNode images = seen(OpenApi.described("post", "/predict", answer));
         assertEquals(1, images.size());
         assertEquals("image", images.get(0).get("image").asText());
         return images.get(0);
@@ -121,9 +97,9 @@ class PredictionServerTest {
     @ParameterizedTest
     @ValueSource(strings = {"/", "/model", "/health", "/metrics", "/openapi.json"})
     void openApiMatchesEndpoints(String path) throws Exception {
-        for (PredictionServer server : List.of(objects, regions)) {
+        for (PredictionServer server : List.of(objects, regions, classes)) {
             HttpResponse<byte[]> answer = new Client(server).get(path);
-            assertEquals(200, described("get", path, answer).statusCode());
+            assertEquals(200, OpenApi.described("get", path, answer).statusCode());
             HttpResponse<byte[]> head = new Client(server).send("HEAD", path, new byte[0]);
             assertEquals(200, head.statusCode());
             assertEquals(0, head.body().length);
@@ -193,11 +169,27 @@ class PredictionServerTest {
     }
 
     @Test
+    void classesEqualClassifier() throws Exception {
+        byte[] photo = ServedModels.image("png", 2);
+        List<ClassScore> expected = classifier.classify(photo);
+
+        JsonNode answer = predicted(classes, "?score=0", photo).get("classes");
+
+        assertEquals(expected.size(), answer.size());
+        for (int i = 0; i < expected.size(); i++) {
+            assertEquals(expected.get(i).label(), answer.get(i).get("label").asText());
+            assertEquals(expected.get(i).classIndex(), answer.get(i).get("classIndex").asInt());
+            assertEquals(
+                    (float) expected.get(i).score(), answer.get(i).get("score").floatValue());
+        }
+    }
+
+    @Test
     void returnsLabelMapAsPng() throws Exception {
         byte[] photo = ServedModels.image("jpg", 2);
         Client client = new Client(regions);
         HttpResponse<byte[]> answer = client.predict(photo, "Accept", "image/png, */*;q=0.1");
-        described("post", "/predict", answer);
+        OpenApi.described("post", "/predict", answer);
         assertEquals("image/png", type(answer));
         assertArrayEquals(segmenter.segment(photo).toPng(), answer.body());
         problem(406, new Client(objects).predict(photo, "Accept", "image/png"));
@@ -212,7 +204,7 @@ class PredictionServerTest {
         files.put("ä\u202e.jpg", ServedModels.image("jpg", 3));
 
         HttpResponse<byte[]> answer = new Client(objects).sendForm(files, "?score=0.2");
-        JsonNode answers = seen(described("post", "/predict", answer));
+        JsonNode answers = seen(OpenApi.described("post", "/predict", answer));
 
         assertEquals(
                 List.copyOf(files.keySet()),
@@ -234,7 +226,7 @@ class PredictionServerTest {
     void formWithoutUsableFileIsAProblem() throws Exception {
         Map<String, byte[]> files = Map.of("a.txt", new byte[] {1}, "b.txt", new byte[0]);
         HttpResponse<byte[]> answer = new Client(objects).sendForm(files, "");
-        String output = problem(422, described("post", "/predict", answer));
+        String output = problem(422, OpenApi.described("post", "/predict", answer));
         assertTrue(
                 output.contains("a.txt: is not an image") && output.contains("b.txt: is empty"),
                 output);
@@ -254,7 +246,7 @@ class PredictionServerTest {
         Client client = new Client(objects);
         HttpResponse<byte[]> answer =
                 client.send("POST", "/predict" + query, ServedModels.image("png", 0));
-        assertEquals(expected, problem(400, described("post", "/predict", answer)));
+        assertEquals(expected, problem(400, OpenApi.described("post", "/predict", answer)));
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.saccade.serve;
 
 import dev.saccade.datasets.transforms.Resize;
+import dev.saccade.models.Classifier;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
 import dev.saccade.testsupport.TestImages;
@@ -23,6 +24,10 @@ final class ServedModels {
     static Segmenter segmenter(Path folder) {
         return Segmenter.load(
                 save(TinyModel.SEMANTIC_FPN, folder.resolve("segmenter.safetensors")));
+    }
+
+    static Classifier classifier(Path folder) {
+        return Classifier.load(save(TinyModel.CLASSIFIER, folder.resolve("classifier.safetensors")));
     }
 
     private static Path save(TinyModel model, Path file) {

@@ -3,10 +3,13 @@ package dev.saccade.datasets.convert;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.saccade.core.OutputFolder;
+import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.ClassName;
+import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.Split;
 import dev.saccade.datasets.convert.source.SourceFolder;
 
@@ -15,9 +18,11 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 import javax.imageio.ImageIO;
 
@@ -52,16 +57,61 @@ public final class Conversion {
         Conversion conversion = new Conversion(labels, target, onImage);
         try {
             if (labels.pixels().isPresent()) {
-                conversion.writePixels(labels.pixels().get());
+                PixelEncoding code = labels.pixels().get();
+                conversion.writePixels(image -> code.read(image.map().orElseThrow()));
             } else if (labels.imageClasses() && formats.isEmpty()) {
                 conversion.writeFolders();
             } else {
                 conversion.writeObjects(formats);
             }
         } catch (IOException e) {
-            throw SaccadeException.io(
-                    e, "the converted data set cannot be written: %s", e.getMessage());
+            throw notWritten(e);
         }
+    }
+
+    /** Writes the masks of objects as label maps; later objects cover earlier ones. */
+    public static void writeLabelMaps(
+            SourceLabels labels, OutputFolder target, Runnable onImage) {
+        Problems problems = new Problems();
+        Map<String, String> others = new HashMap<>();
+        for (LabeledImage image : labels.images()) {
+            if (image.regularObjects().stream().anyMatch(Conversion::hasNoMask)) {
+                problems.add(
+                        "%s: has boxes, but label maps need masks; label masks or polygons",
+                        image.name());
+            }
+            String other = others.putIfAbsent(SourceFolder.stem(image.name()), image.name());
+            if (other != null) {
+                problems.add("%s and %s need the same label map; rename one", other, image.name());
+            }
+        }
+        problems.throwIfAny("images");
+        try {
+            new Conversion(labels, target, onImage).writePixels(Conversion::painted);
+        } catch (IOException e) {
+            throw notWritten(e);
+        }
+    }
+
+    private static boolean hasNoMask(Annotation object) {
+        return object.segmentation() instanceof Segmentation.None;
+    }
+
+    private static LabelMap painted(LabeledImage image) {
+        Size size = image.size();
+        LabelMap map = LabelMap.filled(size, LabelMap.IGNORE);
+        for (Annotation object : image.regularObjects()) {
+            map =
+                    map.paste(
+                            object.segmentation().mask(size),
+                            LabelMap.filled(size, object.label()));
+        }
+        return map;
+    }
+
+    private static SaccadeException notWritten(IOException e) {
+        return SaccadeException.io(
+                e, "the converted data set cannot be written: %s", e.getMessage());
     }
 
     private void writeObjects(Collection<TargetFormat> formats) throws IOException {
@@ -69,13 +119,16 @@ public final class Conversion {
             format.writer().write(labels, target);
         }
         for (LabeledImage image : labels.images()) {
-            String name = "images/" + image.name();
-            if (image.embedded()) {
-                write(name, EmbeddedImage.read(image.file()));
-            } else {
-                target.add(name, image.file());
-            }
+            addImage("images/" + image.name(), image);
             onImage.run();
+        }
+    }
+
+    private void addImage(String name, LabeledImage image) throws IOException {
+        if (image.embedded()) {
+            write(name, EmbeddedImage.read(image.file()));
+        } else {
+            target.add(name, image.file());
         }
     }
 
@@ -102,7 +155,7 @@ public final class Conversion {
         }
     }
 
-    private void writePixels(PixelEncoding code) throws IOException {
+    private void writePixels(Function<LabeledImage, LabelMap> maps) throws IOException {
         if (labels.classes().size() > MAX_CLASSES) {
             throw SaccadeException.user(
                     "got %d classes, expected at most %d for label maps",
@@ -115,8 +168,8 @@ public final class Conversion {
             for (LabeledImage image : images) {
                 String name =
                         split.ade20k() + "/" + SourceFolder.stem(image.name().substring(start));
-                target.add("images/" + name + suffix, image.file());
-                writeMap("annotations/" + name + ".png", code.read(image.map().orElseThrow()));
+                addImage("images/" + name + suffix, image);
+                writeMap("annotations/" + name + ".png", maps.apply(image));
                 onImage.run();
             }
         }

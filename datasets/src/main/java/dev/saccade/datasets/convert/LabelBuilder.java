@@ -75,7 +75,9 @@ public final class LabelBuilder {
             Optional<PixelEncoding> pixels) {
         LabelBuilder builder = new LabelBuilder(context, Map.of());
         if (images.isEmpty() && context.findings().stream().noneMatch(Finding::isError)) {
-            context.error(builder.folder, "has no labeled image");
+            context.error(
+                    builder.folder,
+                    "has no labeled image; copy the images into it, or export them with the labels");
         }
         List<LabeledImage> sorted =
                 images.stream().sorted(Comparator.comparing(LabeledImage::name)).toList();

@@ -29,6 +29,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
+import javax.imageio.ImageIO;
+
 /** Labels that are written in a format are read back by the reader of that format. */
 class LabelWriterTest {
 
@@ -194,21 +196,66 @@ class LabelWriterTest {
         assertTrue(Files.isDirectory(folder.resolve("folders/val/C2")));
     }
 
-    private void write(TargetFormat format, List<LabeledImage> images) throws IOException {
-        SourceLabels labels =
-                new SourceLabels(
-                        CLASSES,
-                        List.of(1L, 2L, 3L),
-                        images,
-                        Optional.empty(),
-                        imageClasses,
-                        List.of(),
-                        List.of());
+    @Test
+    void masksBecomeLabelMaps() throws IOException {
+        LabeledImage image =
+                image("a/one.png", Split.TRAIN, mask(2, 0, 0, 40, 10), mask(0, 5, 5, 10, 10));
+        writeLabelMaps(List.of(image, image("two.png", Split.VAL, mask(1, 0, 0, 1, 1))));
+        BufferedImage map =
+                ImageIO.read(folder.resolve("out/annotations/training/one.png").toFile());
+        assertEquals(40, map.getWidth());
+        assertEquals(30, map.getHeight());
+        // Pixels are class indices from 1; the later object covers the earlier one.
+        assertEquals(3, map.getRaster().getSample(4, 5, 0));
+        assertEquals(1, map.getRaster().getSample(5, 5, 0));
+        assertEquals(1, map.getRaster().getSample(14, 14, 0));
+        assertEquals(0, map.getRaster().getSample(20, 10, 0));
+        assertTrue(Files.exists(folder.resolve("out/images/training/one.png")));
+        assertTrue(Files.exists(folder.resolve("out/annotations/validation/two.png")));
+        assertEquals(CLASSES, Files.readAllLines(folder.resolve("out/classes.txt")));
+    }
+
+    @Test
+    void labelMapsNeedMasksAndDistinctNames() {
+        List<LabeledImage> images =
+                List.of(
+                        image("one.png", Split.TRAIN, box(0, 1, 2, 3, 4)),
+                        image("one.jpg", Split.TRAIN, mask(0, 1, 2, 3, 4)));
+        SaccadeException error =
+                assertThrows(SaccadeException.class, () -> writeLabelMaps(images));
+        assertTrue(error.getMessage().contains("one.png: has boxes"), error.getMessage());
+        assertTrue(error.getMessage().contains("the same label map"), error.getMessage());
+    }
+
+    private void writeLabelMaps(List<LabeledImage> images) throws IOException {
         try (OutputFolder target =
                 OutputFolder.create(folder.resolve("out"), "test", false, List.of())) {
-            Conversion.write(labels, List.of(format), target, () -> {});
+            Conversion.writeLabelMaps(labels(images), target, () -> {});
             target.finish();
         }
+    }
+
+    private static Annotation mask(int label, int x, int y, int width, int height) {
+        return Annotation.of(0, label, Rle.fromBox(SIZE, x, y, width, height));
+    }
+
+    private void write(TargetFormat format, List<LabeledImage> images) throws IOException {
+        try (OutputFolder target =
+                OutputFolder.create(folder.resolve("out"), "test", false, List.of())) {
+            Conversion.write(labels(images), List.of(format), target, () -> {});
+            target.finish();
+        }
+    }
+
+    private SourceLabels labels(List<LabeledImage> images) {
+        return new SourceLabels(
+                CLASSES,
+                List.of(1L, 2L, 3L),
+                images,
+                Optional.empty(),
+                imageClasses,
+                List.of(),
+                List.of());
     }
 
     private LabeledImage image(String name, Split split, Annotation... objects) {

@@ -37,7 +37,8 @@ record CocoImages(SourceFolder folder, String base) {
         distinct.forEach(name -> found.addAll(bases(name, basesByEnd)));
         if (found.isEmpty()) {
             throw SaccadeException.user(
-                    "%s: none of its images, such as %s, is in the folder",
+                    "%s: none of its images, such as %s, is in the folder; copy the images into"
+                            + " it, or export them with the labels",
                     folder.path(file), names.get(0));
         }
         List<String> nearest = NearestPaths.nearest(file, found.elementSet());
