@@ -49,7 +49,7 @@ public final class ModelMetrics {
 
     /** Records nothing. */
     public static final ModelMetrics NONE =
-            new ModelMetrics("none", new CompositeMeterRegistry(), ObservationRegistry.NOOP);
+            new ModelMetrics("none", withoutMeters(), ObservationRegistry.NOOP);
 
     private final Tags tags;
     private final MeterRegistry meters;
@@ -61,6 +61,12 @@ public final class ModelMetrics {
         this.observations = observations;
         // Counters that start at 0, so that rates include the first error.
         KINDS.forEach(this::errors);
+    }
+
+    private static MeterRegistry withoutMeters() {
+        MeterRegistry registry = new CompositeMeterRegistry();
+        registry.config().meterFilter(MeterFilter.deny());
+        return registry;
     }
 
     private Counter errors(String kind) {
@@ -174,7 +180,12 @@ public final class ModelMetrics {
         gauge("saccade.queue.capacity", "Maximum number of images.", null, () -> capacity);
     }
 
+    /** Registers a gauge; replaces the gauge of an earlier model with the same name. */
     private void gauge(String name, String description, String unit, Supplier<Number> value) {
+        Gauge earlier = meters.find(name).tags(tags).gauge();
+        if (earlier != null) {
+            meters.remove(earlier);
+        }
         Gauge.builder(name, value)
                 .description(description)
                 .baseUnit(unit)

@@ -8,6 +8,7 @@ import ai.djl.ndarray.NDManager;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** Weights that copies of a trained model share. They can be replaced while predictions run. */
 final class SharedWeights<P> {
@@ -64,14 +65,14 @@ final class SharedWeights<P> {
         }
     }
 
-    /** Uses other weights from now on; waits for predictions with the previous weights. */
-    synchronized void replace(Loaded<P> next) {
-        if (closed) {
-            next.close();
-            throw new IllegalStateException("the model is closed");
-        }
+    /**
+     * Loads other weights and uses them from now on; waits for predictions with the previous ones.
+     * One call loads at a time, so at most two weights need memory.
+     */
+    synchronized void replace(Supplier<Loaded<P>> load) {
+        checkState(!closed, "the model is closed");
         Loaded<P> previous = current;
-        current = next;
+        current = load.get();
         previous.close();
     }
 

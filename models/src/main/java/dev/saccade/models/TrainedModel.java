@@ -132,34 +132,37 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
     /**
      * Loads weights and recommended scores of another checkpoint of the same config, also in
      * copies. Running predictions finish with the previous weights, which are then freed; both need
-     * memory meanwhile.
+     * memory meanwhile. Concurrent calls wait for each other.
      *
      * @throws SaccadeException if the file cannot be read, or its model, transforms or classes
      *     differ; the previous weights stay in use
      */
     public final void reload(Path file) {
-        TrainedModel<?> loaded = load(file, device());
-        ModelSpec other = loaded.spec.withPrecision(spec.precision());
-        if (!other.toMetadata().equals(spec.toMetadata())) {
-            loaded.close();
-            throw SaccadeException.user(
-                    "%s: has another model, other transforms or other classes than the loaded"
-                            + " checkpoint; restart the program to use it",
-                    file);
-        }
-        @SuppressWarnings("unchecked") // models with the same description have the same type
-        TrainedModel<P> same = (TrainedModel<P>) loaded;
-        shared.replace(same.shared.current());
+        shared.replace(
+                () -> {
+                    TrainedModel<?> loaded = load(file, device());
+                    ModelSpec other = loaded.spec.withPrecision(spec.precision());
+                    if (!other.toMetadata().equals(spec.toMetadata())) {
+                        loaded.close();
+                        throw SaccadeException.user(
+                                "%s: has another model, other transforms or other classes than the"
+                                        + " loaded checkpoint; restart the program to use it",
+                                file);
+                    }
+                    @SuppressWarnings("unchecked") // models with this description have this type
+                    TrainedModel<P> same = (TrainedModel<P>) loaded;
+                    return same.shared.current();
+                });
     }
 
     /** Records metrics of the predictions of this model, but not of its copies. */
     public final void setMetrics(ModelMetrics value) {
-        metrics = value;
         value.memory(this::weightBytes);
+        metrics = value;
     }
 
     final long weightBytes() {
-        return parameterCount() * Float.BYTES;
+        return isOpen() ? parameterCount() * Float.BYTES : 0;
     }
 
     /**

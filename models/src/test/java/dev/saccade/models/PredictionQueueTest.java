@@ -236,6 +236,21 @@ class PredictionQueueTest {
     }
 
     @Test
+    void metricsContinueWithAnotherModelOfTheSameName() {
+        detector.startQueue(QueueLimits.DEFAULT, metrics);
+        detector.close();
+        assertEquals(0, meters.get("saccade.model.memory").gauge().value());
+        assertThrows(IllegalStateException.class, () -> detector.reload(file));
+        try (Detector next = Detector.load(file, Device.cpu())) {
+            next.startQueue(new QueueLimits(7, 1, 1_000_000), ModelMetrics.of("tools", meters));
+            assertEquals(7, meters.get("saccade.queue.capacity").gauge().value());
+            assertEquals(
+                    4.0 * next.parameterCount(),
+                    meters.get("saccade.model.memory").gauge().value());
+        }
+    }
+
+    @Test
     void defaultScoresCanBeChosen() {
         double best = expected.get(0).score();
         assertEquals(expected, detector.withScoresPerClass().detect(image));

@@ -1,5 +1,7 @@
 package dev.saccade.serve;
 
+import dev.saccade.core.OutOfMemory;
+
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpMethod;
@@ -77,6 +79,14 @@ final class Exchange {
                             hint = UploadHint.of(request, body);
                             return body;
                         });
+    }
+
+    /** Reserves memory for a response until it is sent; throws status 503 if there is none left. */
+    void reserve(int bytes) {
+        Request.addCompletionListener(request, failure -> bufferedBytes.addAndGet(-bytes));
+        if (bufferedBytes.addAndGet(bytes) > limits.totalBytes()) {
+            throw Problem.busy(1, "the responses need too much memory; try again later");
+        }
     }
 
     void send(int status, String type, byte[] body) {
@@ -181,12 +191,16 @@ final class Exchange {
         }
     }
 
+    /** Returns the error for the client; logs internal errors and hides their details. */
     static Problem.HttpException exception(Throwable failure) {
         Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
         if (cause instanceof Problem.HttpException exception) {
             return exception;
         }
         LOG.error("a request failed", cause);
+        if (OutOfMemory.reason(cause).isPresent()) {
+            return Problem.busy(1, "the server is out of memory; send a smaller image");
+        }
         return Problem.exception(
                 HttpStatus.INTERNAL_SERVER_ERROR_500,
                 "the request failed with an internal error; see the log of the server");

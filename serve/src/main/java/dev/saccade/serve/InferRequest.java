@@ -47,7 +47,7 @@ record InferRequest(
     /** Parses a body; {@code jsonLength} is the header, or null. */
     static InferRequest parse(byte[] body, String jsonLength, ServerLimits limits) {
         int length = jsonLength == null ? body.length : length(jsonLength, body.length);
-        Fields fields = new Fields();
+        Fields fields = new Fields(limits);
         try (JsonParser json = Json.parser(new ByteArrayInputStream(body, 0, length))) {
             fields.read(json);
         } catch (JsonProcessingException e) {
@@ -55,7 +55,7 @@ record InferRequest(
         } catch (IOException e) {
             throw Problem.badRequest("the body is not valid JSON: %s", e.getMessage());
         }
-        return fields.request(ByteBuffer.wrap(body, length, body.length - length), limits);
+        return fields.request(ByteBuffer.wrap(body, length, body.length - length));
     }
 
     private static int length(String header, int body) {
@@ -113,10 +113,15 @@ record InferRequest(
 
     private static final class Fields {
 
+        private final ServerLimits limits;
         private String id = "";
         private Map<String, Object> parameters = Map.of();
         private final List<InferTensor> inputs = new ArrayList<>();
-        private final List<RequestedOutput> outputs = new ArrayList<>();
+        private final Map<String, RequestedOutput> outputs = new LinkedHashMap<>();
+
+        Fields(ServerLimits limits) {
+            this.limits = limits;
+        }
 
         void read(JsonParser json) throws IOException {
             json.nextToken();
@@ -140,7 +145,7 @@ record InferRequest(
         private void readInputs(JsonParser json) throws IOException {
             requireArray(json, "inputs");
             while (json.nextToken() != JsonToken.END_ARRAY) {
-                inputs.add(InferTensor.read(json));
+                inputs.add(InferTensor.read(json, limits.queue()));
                 requireOne();
             }
         }
@@ -156,10 +161,12 @@ record InferRequest(
         private void readOutputs(JsonParser json) throws IOException {
             requireArray(json, "outputs");
             while (json.nextToken() != JsonToken.END_ARRAY) {
-                outputs.add(readOutput(json));
-                if (outputs.size() > MAX_OUTPUTS) {
+                RequestedOutput output = readOutput(json);
+                if (outputs.put(output.name(), output) != null || outputs.size() > MAX_OUTPUTS) {
                     throw Problem.badRequest(
-                            "outputs: got more than %d, expected each output once", MAX_OUTPUTS);
+                            "outputs: got %s twice or more than %d outputs, expected each output"
+                                    + " once",
+                            output.name(), MAX_OUTPUTS);
                 }
             }
         }
@@ -201,7 +208,7 @@ record InferRequest(
             return (Boolean) parameters.get(key);
         }
 
-        InferRequest request(ByteBuffer binary, ServerLimits limits) {
+        InferRequest request(ByteBuffer binary) {
             requireOne();
             Map<String, Object> others = new LinkedHashMap<>(parameters);
             Object score = others.remove(SCORE);
@@ -210,7 +217,7 @@ record InferRequest(
                     id,
                     score == null ? null : score.toString(),
                     inputs.get(0).images(binary, limits),
-                    ImmutableList.copyOf(outputs),
+                    ImmutableList.copyOf(outputs.values()),
                     Boolean.TRUE.equals(binaryOutput));
         }
     }

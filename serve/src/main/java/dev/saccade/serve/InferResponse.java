@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntConsumer;
 
 /** A response of the Open Inference Protocol; {@code jsonLength} is empty without binary data. */
 @SuppressWarnings("ArrayRecordComponent")
@@ -17,9 +18,15 @@ record InferResponse(byte[] body, Optional<Integer> jsonLength) {
     /** Maximum values of a JSON response, to limit its memory. */
     private static final int MAX_JSON_VALUES = 4_000_000;
 
-    /** Creates a response; {@code header} has the fields before the outputs. */
+    /**
+     * Creates a response; {@code header} has the fields before the outputs, and {@code reserve}
+     * receives the length of binary data before it is allocated.
+     */
     static InferResponse of(
-            InferRequest request, Map<String, Object> header, List<OutputTensor> outputs) {
+            InferRequest request,
+            Map<String, Object> header,
+            List<OutputTensor> outputs,
+            IntConsumer reserve) {
         List<Map<String, Object>> described = new ArrayList<>();
         List<OutputTensor> binary = new ArrayList<>();
         int length = 0;
@@ -49,6 +56,7 @@ record InferResponse(byte[] body, Optional<Integer> jsonLength) {
         if (binary.isEmpty()) {
             return new InferResponse(start, Optional.empty());
         }
+        reserve.accept(length);
         ByteBuffer body =
                 ByteBuffer.allocate(Math.addExact(start.length, length))
                         .order(ByteOrder.LITTLE_ENDIAN);

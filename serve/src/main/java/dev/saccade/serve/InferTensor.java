@@ -37,7 +37,7 @@ final class InferTensor {
     private InferTensor() {}
 
     /** Reads a tensor, in which {@code data} may come before the shape. */
-    static InferTensor read(JsonParser json) throws IOException {
+    static InferTensor read(JsonParser json, int maxImages) throws IOException {
         InferTensor tensor = new InferTensor();
         InferRequest.requireObject(json, "inputs");
         while (json.nextToken() == JsonToken.FIELD_NAME) {
@@ -48,7 +48,7 @@ final class InferTensor {
                 case "datatype" -> tensor.datatype = InferRequest.text(json, "inputs.datatype");
                 case "shape" -> tensor.shape = readShape(json);
                 case "parameters" -> tensor.parameters = InferRequest.readParameters(json);
-                case "data" -> tensor.readData(json);
+                case "data" -> tensor.readData(json, maxImages);
                 default -> throw InferRequest.unknown("inputs." + key);
             }
         }
@@ -73,7 +73,7 @@ final class InferTensor {
     }
 
     /** Reads flat or nested values; the tensor holds at most as many bytes as the request. */
-    private void readData(JsonParser json) throws IOException {
+    private void readData(JsonParser json, int maxImages) throws IOException {
         hasData = true;
         List<String> texts = new ArrayList<>();
         ByteArrayOutputStream values = new ByteArrayOutputStream();
@@ -89,6 +89,11 @@ final class InferTensor {
                                 "inputs.data: got %s, expected base64 text or integers from 0"
                                         + " to 255",
                                 json.getText());
+            }
+            // An empty text needs many more bytes in memory than in the request.
+            if (texts.size() > maxImages) {
+                throw Problem.badRequest(
+                        "inputs.data: got more than %d images; send several requests", maxImages);
             }
         } while (depth > 0 && json.nextToken() != null);
         strings = texts;

@@ -134,7 +134,8 @@ final class InferenceProtocol {
                                 model.classes(),
                                 thresholds,
                                 ModelInfo.hasMasks(model),
-                                limits.pixels()));
+                                limits.pixels()),
+                        exchange::reserve);
         response.jsonLength()
                 .ifPresent(length -> exchange.headers().put(InferRequest.JSON_LENGTH, length));
         exchange.send(

@@ -74,7 +74,7 @@ final class LabelStudioImages {
         URI host = studio.host();
         URI address;
         try {
-            address = host.resolve(URI.create(reference)).normalize();
+            address = host.resolve(URI.create(reference.replace(" ", "%20"))).normalize();
         } catch (IllegalArgumentException e) {
             throw SaccadeException.user("%s: not a valid address of an image", reference);
         }
@@ -106,7 +106,9 @@ final class LabelStudioImages {
                                 + " Label Studio"
                         : status / 100 == 3
                                 ? "redirects are not followed"
-                                : "check that the image exists";
+                                : status / 100 == 5
+                                        ? "see the log of Label Studio"
+                                        : "check that the image exists";
         throw SaccadeException.user(
                 "%s: Label Studio responded with status %d; %s", address, status, reason);
     }

@@ -42,4 +42,9 @@ public record ServerLimits(
     long totalUploadBytes() {
         return 8L * uploadBytes;
     }
+
+    /** Returns the maximum bytes of requests and binary responses; a label map always fits. */
+    long totalBytes() {
+        return totalUploadBytes() + Integer.BYTES * (long) pixels;
+    }
 }

@@ -12,9 +12,6 @@ import dev.saccade.models.QueueLimits;
 import dev.saccade.models.TrainedModel;
 
 import org.eclipse.jetty.http.HttpStatus;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,8 +22,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Predicts uploads in a {@link PredictionQueue}; converts errors to responses. */
 final class UploadQueue implements AutoCloseable {
-
-    private static final Logger LOG = LoggerFactory.getLogger(UploadQueue.class);
 
     /** Prediction, and the image size after EXIF rotation. */
     record Predicted(Size size, Object prediction, List<String> warnings) {}
@@ -77,25 +72,18 @@ final class UploadQueue implements AutoCloseable {
         }
     }
 
-    /** Returns the error for the client; logs internal errors and hides their details. */
+    /** Returns the error for the client. */
     private static Problem.HttpException exception(Throwable failure) {
         Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
         if (cause instanceof CancellationException) {
             return Problem.badRequest("%s", cause.getMessage());
         }
-        boolean memory = OutOfMemory.reason(cause).isPresent();
-        if (!memory
-                && cause instanceof SaccadeException known
-                && known.kind() == SaccadeException.Kind.USER) {
+        if (cause instanceof SaccadeException known
+                && known.kind() == SaccadeException.Kind.USER
+                && OutOfMemory.reason(cause).isEmpty()) {
             return Problem.exception(HttpStatus.UNPROCESSABLE_ENTITY_422, "%s", known);
         }
-        LOG.error("an image could not be processed", cause);
-        return memory
-                ? Problem.busy(1, "the server is out of memory; send a smaller image")
-                : Problem.exception(
-                        HttpStatus.INTERNAL_SERVER_ERROR_500,
-                        "the image could not be processed because of an internal"
-                                + " error; see the log of the server");
+        return Exchange.exception(cause);
     }
 
     /** Fails the images in progress; the server has waited for them. */

@@ -16,6 +16,7 @@ import ai.djl.translate.TranslateException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.ClassMap;
@@ -28,6 +29,7 @@ import dev.saccade.models.Segmenter;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,6 +38,7 @@ import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -425,6 +428,7 @@ class InferenceProtocolTest {
                 "400|{\"parameters\":{\"binary_data_output\":1},\"inputs\":[INPUT]}|true or false",
                 "400|{\"inputs\":[INPUT],\"outputs\":[{\"name\":\"nothing\"}]}|expected one of",
                 "400|{\"inputs\":[INPUT],\"outputs\":[{\"name\":\"boxes\",\"parameters\":{\"classification\":3}}]}|classification",
+                "400|{\"inputs\":[INPUT],\"outputs\":[{\"name\":\"boxes\"},{\"name\":\"boxes\"}]}|got boxes twice",
                 "422|{\"inputs\":[INPUT]}|image[0]",
             })
     void rejectsRequests(int status, String json, String message) throws Exception {
@@ -463,6 +467,7 @@ class InferenceProtocolTest {
                 "400|BYTES|[2]|\"data\":[\"AAAA\"]|got 1 strings",
                 "400|BYTES|[9]|\"data\":[\"AAAA\"]|at most 8",
                 "400|BYTES|[1]|\"data\":[\"%%\"]|not base64",
+                "400|BYTES|[1]|\"data\":[[\"\",\"\",\"\",\"\"],[\"\",\"\",\"\",\"\",\"\"],|more than 8 images",
                 "400|BYTES|[1]|\"data\":[7]|got 0 strings",
                 "400|BYTES|[1,2]|\"data\":[\"AAAA\"]|expected [N]",
                 "400|BYTES|[1]|\"parameters\":{}|neither",
@@ -476,6 +481,37 @@ class InferenceProtocolTest {
         byte[] body = request(type, shape, rest).getBytes(UTF_8);
         String error = error(status, new Client(objects).send("POST", INFER, body));
         assertTrue(error.contains(message), error);
+    }
+
+    @Test
+    @Timeout(60)
+    void clientsThatDoNotReadCannotExhaustTheMemory() throws Exception {
+        ServerLimits limits =
+                new ServerLimits(1 << 20, 4_000_000, 8, 64, ServerLimits.DEFAULT.timeout());
+        ByteArrayOutputStream image = new ByteArrayOutputStream();
+        ImageIO.write(new BufferedImage(2000, 2000, BufferedImage.TYPE_BYTE_GRAY), "png", image);
+        byte[] json =
+                ("{\"parameters\":{\"binary_data_output\":true},\"inputs\":[{\"name\":\"image\","
+                                + "\"datatype\":\"BYTES\",\"shape\":[1],"
+                                + base64(image.toByteArray())
+                                + "}]}")
+                        .getBytes(UTF_8);
+        try (PredictionServer server =
+                PredictionServer.of(segmenter).name("things").limits(limits).start()) {
+            try (Socket slow = new Socket("127.0.0.1", server.port())) {
+                String head =
+                        "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n";
+                slow.getOutputStream()
+                        .write(Text.format(head, INFER, json.length).getBytes(UTF_8));
+                slow.getOutputStream().write(json);
+                assertEquals('H', slow.getInputStream().read());
+                HttpResponse<byte[]> busy = new Client(server).send("POST", INFER, json);
+                assertTrue(error(503, busy).contains("memory"));
+            }
+            while (new Client(server).send("POST", INFER, json).statusCode() != 200) {
+                Thread.sleep(50);
+            }
+        }
     }
 
     @Test

@@ -1,21 +1,24 @@
 package dev.saccade.spring;
 
-import com.google.common.collect.ImmutableMap;
-
 import dev.saccade.core.Problems;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.context.properties.bind.AbstractBindHandler;
+import org.springframework.boot.context.properties.bind.BindContext;
 import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.core.env.Environment;
 
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * Checks the properties and registers a bean for each model, with the type of its checkpoint. Named
@@ -29,7 +32,7 @@ final class ModelRegistrar implements BeanDefinitionRegistryPostProcessor {
     static final String PRIMARY = "saccadeModel";
 
     private final Binder binder;
-    private Map<String, ModelSettings> settings = Map.of();
+    private final Map<String, ModelSettings> settings = new LinkedHashMap<>();
 
     ModelRegistrar(Environment environment) {
         binder = Binder.get(environment);
@@ -46,37 +49,78 @@ final class ModelRegistrar implements BeanDefinitionRegistryPostProcessor {
                 new NoUnboundElementsBindHandler(
                         BindHandler.DEFAULT, new UnboundElementsSourceFilter());
         SaccadeProperties properties =
-                binder.bind(PREFIX, Bindable.of(SaccadeProperties.class), known)
+                binder.bind(PREFIX, Bindable.of(SaccadeProperties.class), inheriting(known))
                         .orElseGet(SaccadeProperties::new);
         Problems problems = new Problems();
-        ImmutableMap.Builder<String, ModelSettings> checked = ImmutableMap.builder();
-        if (properties.getModel() != null && !properties.getModel().isEmpty()) {
-            ModelSettings.of(PREFIX, properties, problems)
-                    .ifPresent(each -> checked.put(PRIMARY, each));
+        if (properties.getModel() != null) {
+            check(PRIMARY, PREFIX, properties, registry, problems);
         }
-        for (String name : properties.getModels().keySet()) {
-            String prefix = PREFIX + ".models." + name;
-            if (registry.containsBeanDefinition(name)) {
-                problems.add("%s: another bean has this name; choose another name", prefix);
-            }
-            ModelSettings.of(prefix, named(prefix), problems)
-                    .ifPresent(each -> checked.put(name, each));
-        }
+        properties
+                .getModels()
+                .forEach(
+                        (name, each) ->
+                                check(name, PREFIX + ".models." + name, each, registry, problems));
         problems.throwIfAny(PREFIX);
-        settings = checked.buildOrThrow();
         settings.forEach((name, each) -> register(name, each, registry));
     }
 
-    /** Returns properties of a named model with the defaults below {@code saccade}. */
-    private ModelProperties named(String prefix) {
+    /** Adds the settings of a model, unless its file is empty because a test replaces the bean. */
+    private void check(
+            String name,
+            String prefix,
+            ModelProperties properties,
+            BeanDefinitionRegistry registry,
+            Problems problems) {
+        if ("".equals(properties.getModel())) {
+            return;
+        }
+        boolean isTaken = registry.isBeanNameInUse(name) && !isModel(name, registry);
+        if (isTaken || settings.containsKey(name)) {
+            problems.add(
+                    "%s.model: another bean is called %s; choose another name for the model or the"
+                            + " bean",
+                    prefix, name);
+        }
+        ModelSettings.of(prefix, properties, problems)
+                .ifPresent(each -> settings.putIfAbsent(name, each));
+    }
+
+    /** Named models start with the values below {@code saccade}. */
+    private BindHandler inheriting(BindHandler parent) {
+        return new AbstractBindHandler(parent) {
+            @Override
+            public <T> Bindable<T> onStart(
+                    ConfigurationPropertyName name, Bindable<T> target, BindContext context) {
+                Bindable<T> started = super.onStart(name, target, context);
+                if (target.getType().resolve() != ModelProperties.class) {
+                    return started;
+                }
+                @SuppressWarnings("unchecked") // checked above
+                Supplier<T> start = () -> (T) defaults();
+                return started.withSuppliedValue(start);
+            }
+        };
+    }
+
+    private ModelProperties defaults() {
         ModelProperties properties =
                 binder.bind(PREFIX, ModelProperties.class).orElseGet(ModelProperties::new);
         properties.setModel(null);
-        return binder.bind(prefix, Bindable.ofInstance(properties)).orElse(properties);
+        return properties;
+    }
+
+    /** Returns whether ahead-of-time processing has registered the model. */
+    private static boolean isModel(String name, BeanDefinitionRegistry registry) {
+        return registry.containsBeanDefinition(name)
+                && SaccadeAutoConfiguration.MODELS.equals(
+                        registry.getBeanDefinition(name).getFactoryBeanName());
     }
 
     private static void register(
             String name, ModelSettings settings, BeanDefinitionRegistry registry) {
+        if (isModel(name, registry)) {
+            registry.removeBeanDefinition(name);
+        }
         RootBeanDefinition bean = new RootBeanDefinition(settings.type());
         bean.setTargetType(settings.type());
         bean.setFactoryBeanName(SaccadeAutoConfiguration.MODELS);

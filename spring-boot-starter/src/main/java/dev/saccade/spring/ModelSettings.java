@@ -1,5 +1,7 @@
 package dev.saccade.spring;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import ai.djl.Device;
 
 import com.google.common.base.Strings;
@@ -74,7 +76,7 @@ record ModelSettings(
         return found.isEmpty()
                 ? Optional.of(
                         new ModelSettings(
-                                Path.of(given.getModel()),
+                                path(given.getModel()),
                                 type.orElseThrow(),
                                 device.orElseThrow(),
                                 precision,
@@ -103,13 +105,25 @@ record ModelSettings(
         if (Strings.isNullOrEmpty(file)) {
             throw SaccadeException.user("is missing; set it to a checkpoint of a Saccade run");
         }
-        ModelSpec spec = ModelSpec.fromMetadata(Checkpoints.open(Path.of(file)).metadata(), file);
+        ModelSpec spec =
+                ModelSpec.fromMetadata(Checkpoints.open(path(file)).metadata(), file);
         TargetKind targets = spec.model().head().targets();
         return switch (targets) {
             case BOXES, MASKS, MASKS_AND_LABEL_MAPS -> Detector.class;
             case LABEL_MAPS -> Segmenter.class;
             case CLASSES -> Classifier.class;
         };
+    }
+
+    private static Path path(String file) {
+        try {
+            // Two letters or more, because C: is a drive.
+            checkArgument(!file.matches("(?s)[A-Za-z]{2,}:.*"));
+            return Path.of(file);
+        } catch (IllegalArgumentException e) {
+            throw SaccadeException.user(
+                    "got %s, expected the path of a file, such as /models/best.safetensors", file);
+        }
     }
 
     private static Device device(String name) {

@@ -39,13 +39,13 @@ public class SaccadeAutoConfiguration {
             ObjectProvider<MeterRegistry> meters,
             ObjectProvider<ObservationRegistry> observations) {
         MeterRegistry registry = meters.getIfAvailable(CompositeMeterRegistry::new);
+        ObservationRegistry tracing = observations.getIfAvailable();
         return new SaccadeModels(
                 registrar.settings(),
                 name ->
-                        ModelMetrics.of(
-                                name,
-                                registry,
-                                observations.getIfAvailable(() -> ObservationRegistry.NOOP)));
+                        tracing == null
+                                ? ModelMetrics.of(name, registry)
+                                : ModelMetrics.of(name, registry, tracing));
     }
 
     @Bean
@@ -65,7 +65,7 @@ public class SaccadeAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(RestControllerAdvice.class)
-    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+    @ConditionalOnWebApplication
     static class Web {
 
         @Bean
