@@ -15,9 +15,13 @@ import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.config.StoredConfig;
 
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
+import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,7 +57,11 @@ final class ConfigArguments {
             description = "Set a config value, such as model.backbone.depth=50.")
     private List<String> overrides = new ArrayList<>();
 
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
+
     private ShortOptions shortOptions = new ShortOptions();
+    private boolean isNoted;
 
     Optional<Path> named() {
         return Optional.ofNullable(named);
@@ -83,7 +91,27 @@ final class ConfigArguments {
         List<String> all = new ArrayList<>(overrides);
         data.root().ifPresent(root -> all.add(DataOption.override(root)));
         all.addAll(shortOptions.overrides());
-        return Configs.withOverrides(readBase(), all, SET, RunConfig.class);
+        ConfigNode.Mapping config =
+                Configs.withOverrides(readBase(), all, SET, RunConfig.class);
+        return data.root().map(root -> withClassFolders(config, root)).orElse(config);
+    }
+
+    /** Replaces the ImageNet of a recipe if the data folder has other class folders. */
+    private ConfigNode.Mapping withClassFolders(ConfigNode.Mapping config, Path root) {
+        if (!Files.isDirectory(root)) {
+            return config;
+        }
+        List<String> settings = new ArrayList<>();
+        ClassFolderData.replacements(config, root)
+                .forEach((key, value) -> settings.add(key + "=" + value));
+        if (!settings.isEmpty() && !isNoted) {
+            isNoted = true;
+            String all = String.join(", ", settings);
+            PrintWriter err = spec.commandLine().getErr();
+            err.println(
+                    Printable.format("%s: has other classes than ImageNet; sets %s", root, all));
+        }
+        return Configs.withOverrides(config, settings, "--data", RunConfig.class);
     }
 
     private ConfigNode.Mapping readBase() {

@@ -1,6 +1,7 @@
 package dev.saccade.cli;
 
 import dev.saccade.cli.terminal.Progress;
+import dev.saccade.configgen.LabeledFolder;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -27,6 +28,14 @@ record ConvertibleFolder(Path path, SourceFormat format) {
             return new ConvertibleFolder(path, requested.get());
         }
         List<SourceFormat> formats = SourceFormat.in(path);
+        Optional<Path> onlyClass =
+                formats.isEmpty() ? LabeledFolder.onlyClassFolder(path) : Optional.empty();
+        if (onlyClass.isPresent()) {
+            throw SaccadeException.user(
+                    "%s: has images in one folder only, and no labels; a classifier needs at least"
+                            + " two class folders, such as train/cat and train/dog",
+                    onlyClass.get());
+        }
         if (formats.isEmpty()) {
             throw SaccadeException.user(
                     "%s: no labels found; expected COCO annotations next to a folder"

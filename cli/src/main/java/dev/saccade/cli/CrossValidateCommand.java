@@ -28,6 +28,8 @@ final class CrossValidateCommand extends BaseCommand {
     @Mixin private ConfigArguments config;
     @Mixin private JobOptions jobs;
 
+    @Mixin private ShortOptions shortOptions;
+
     @Option(
             names = "--folds",
             paramLabel = "K",
@@ -45,6 +47,7 @@ final class CrossValidateCommand extends BaseCommand {
     @Override
     public Integer call() {
         config.requireNoCheckpoint("start from its weights with --set init_from=FILE");
+        config.override(shortOptions);
         RunConfig run = config.bind();
         LocalJobs runner = jobs.runner(run);
         Path folder = jobs.folder("crossval", config);

@@ -37,6 +37,12 @@ final class ShortOptions {
     private Optional<Integer> epochs = Optional.empty();
 
     @Option(
+            names = "--iterations",
+            paramLabel = "N",
+            description = "Set the number of optimizer steps; same as --set iterations=N.")
+    private Optional<Integer> iterations = Optional.empty();
+
+    @Option(
             names = "--learning-rate",
             paramLabel = "RATE",
             description = "Set the learning rate; same as --set optimizer.learning_rate=RATE.")
@@ -51,11 +57,16 @@ final class ShortOptions {
     private Optional<Integer> workers = Optional.empty();
 
     List<String> overrides() {
+        if (epochs.isPresent() && iterations.isPresent()) {
+            throw SaccadeException.user(
+                    "--epochs cannot be combined with --iterations; remove one of them");
+        }
         return Stream.of(
                         imageSize.map(text -> "data.image_size=" + edges(text)),
                         batchSize.map(n -> "data.batch_size=" + n),
                         epochs.map(n -> "epochs=" + n),
                         epochs.map(n -> "iterations=null"),
+                        iterations.map(n -> "iterations=" + n),
                         learningRate.map(rate -> "optimizer.learning_rate=" + rate),
                         workers.map(n -> "data.workers=" + n))
                 .flatMap(Optional::stream)

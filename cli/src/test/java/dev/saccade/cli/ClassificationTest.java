@@ -23,6 +23,8 @@ import dev.saccade.train.config.RunConfig;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -194,6 +196,31 @@ class ClassificationTest {
         assertTrue(checked.out().contains("val: 6 images of 3 classes"), checked.out());
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "resnet18_imagenet, data.train={, image_folder",
+        "deit_tiny_imagenet, data.train.dataset={, image_folder"
+    })
+    void recipesOfImageNetTrainOnOtherClasses(String recipe, String setting, String type) {
+        writeSplits();
+        CommandResult written = succeed("config", "classification/" + recipe, "--data", data);
+        assertTrue(written.err().contains(setting + "type: " + type), written.err());
+        assertFalse(written.out().contains("type: imagenet"), written.out());
+        CommandResult checked = succeed("check", "classification/" + recipe, "--data", data);
+        assertTrue(checked.out().contains("val: 9 images of 3 classes"), checked.out());
+    }
+
+    @Test
+    void partOfImageNetIsNotAnotherDataset() {
+        ClassFolders.writeImage(data.resolve("train/n01440764/1.png"), 0, 0);
+        ClassFolders.writeImage(data.resolve("train/n01443537/1.png"), 1, 0);
+        ClassFolders.writeImage(data.resolve("val/n01440764/1.png"), 0, 1);
+        ClassFolders.writeImage(data.resolve("val/n01443537/1.png"), 1, 1);
+        CommandResult checked = saccade("check", "resnet18_imagenet", "--data", data);
+        assertEquals(2, checked.code(), checked.err());
+        assertTrue(checked.out().contains("lacks 998 of ImageNet's"), checked.out());
+    }
+
     @Test
     void browseShowsAllClasses() throws IOException {
         writeSplits();
@@ -268,7 +295,7 @@ class ClassificationTest {
                         data.resolve("val/RBC"),
                         "--out",
                         folder.resolve("suggested"));
-        assertTrue(suggested.out().contains("best class"), suggested.out());
+        assertTrue(suggested.out().contains(": predicted "), suggested.out());
         CommandResult tiled =
                 saccade("predict", run, data.resolve("val/RBC"), "--tiles", "32x32", "--out", run);
         assertTrue(tiled.err().contains("do not split it into tiles"), tiled.err());

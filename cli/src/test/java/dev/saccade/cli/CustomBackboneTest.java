@@ -76,6 +76,7 @@ class CustomBackboneTest {
         assertTrue(
                 log.matches("(?s).*evaluation after 4 steps: .*AP50 is [0-9.E-]+: stopping\n"),
                 log);
+        assertTrue(log.matches("(?s).*evaluation after 4 steps: .*count_accuracy [01].*"), log);
     }
 
     /** Checks the output of {@code info --backbones --json}. */

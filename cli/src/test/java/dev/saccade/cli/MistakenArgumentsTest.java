@@ -254,6 +254,16 @@ class MistakenArgumentsTest {
     }
 
     @Test
+    void stepsReplaceEpochs() {
+        CommandResult steps = saccade("config", "retinanet/resnet18_fpn_bccd", "--iterations", 7);
+        assertTrue(steps.out().contains("iterations: 7"), steps.out());
+        CommandResult both =
+                saccade("config", "resnet18_fpn_bccd", "--iterations", 7, "--epochs", 1);
+        assertEquals(2, both.code());
+        assertTrue(both.err().contains("--epochs cannot be combined"), both.err());
+    }
+
+    @Test
     void rejectsPathsThatAreNotRuns() {
         List<String> fitting = List.of("a.safetensors", "a.pth", "runs/a");
         assertRejected(RUN, fitting, List.of("eval"));

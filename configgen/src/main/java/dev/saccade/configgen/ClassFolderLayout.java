@@ -2,6 +2,8 @@ package dev.saccade.configgen;
 
 import com.google.common.collect.Iterables;
 
+import dev.saccade.core.Count;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.classification.ImageFolderDataset;
 import dev.saccade.datasets.convert.formats.SourceFormat;
@@ -14,6 +16,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Finds a folder of images per class, such as {@code train/cat} and {@code val/cat}. Without a
@@ -51,6 +54,9 @@ final class ClassFolderLayout {
 
     private static final int CLASS_DEPTH = 2;
 
+    /** One of these folds is the validation set. */
+    private static final int FOLDS = 5;
+
     private ClassFolderLayout() {}
 
     static Optional<LabeledFolder> find(Path root) {
@@ -60,7 +66,12 @@ final class ClassFolderLayout {
             Optional<LabeledFolder> found = splits(root, below).or(() -> unsplit(root, below));
             if (found.isPresent()) {
                 // Labels in files next to the images have priority over folder names.
-                return found.filter(layout -> SourceFormat.in(root).isEmpty());
+                Optional<LabeledFolder> kept =
+                        found.filter(layout -> SourceFormat.in(root).isEmpty());
+                if (kept.filter(LabeledFolder::isHeldOut).isPresent()) {
+                    requireFolds(folder);
+                }
+                return kept;
             }
             if (below.size() != 1) {
                 break;
@@ -68,6 +79,21 @@ final class ClassFolderLayout {
             folder = Iterables.getOnlyElement(below);
         }
         return Optional.empty();
+    }
+
+    /** Rejects folders with too few images to hold out a validation set. */
+    private static void requireFolds(Path folder) {
+        long count =
+                FolderTree.folders(folder).stream()
+                        .flatMap(each -> images(each, 0))
+                        .limit(FOLDS)
+                        .count();
+        if (count < FOLDS) {
+            throw SaccadeException.user(
+                    "%s: got %s, expected at least %d to hold out a fifth of them for"
+                            + " validation; add images, or put them into the folders train and val",
+                    folder, Count.of(count, "image"), FOLDS);
+        }
     }
 
     private static List<Path> below(Path folder) {
@@ -124,14 +150,30 @@ final class ClassFolderLayout {
     }
 
     private static boolean hasImages(Path folder) {
-        return FolderTree.folders(folder, CLASS_DEPTH).stream()
-                .anyMatch(
-                        each ->
-                                FolderTree.files(each, "").stream()
-                                        .anyMatch(
-                                                file ->
-                                                        ImageNames.isImage(
-                                                                file.getFileName().toString())));
+        return images(folder, CLASS_DEPTH).findAny().isPresent();
+    }
+
+    private static Stream<Path> images(Path folder, int depth) {
+        return FolderTree.folders(folder, depth).stream()
+                .flatMap(each -> FolderTree.files(each, "").stream())
+                .filter(file -> ImageNames.isImage(file.getFileName().toString()));
+    }
+
+    /** Returns the folder of the only class, if it is below the root or the training folder. */
+    static Optional<Path> onlyClass(Path root) {
+        List<Path> folders = below(root);
+        List<Path> parents = folders.stream().filter(each -> TRAIN.contains(name(each))).toList();
+        List<Path> classes =
+                parents.isEmpty()
+                        ? folders
+                        : parents.stream().flatMap(each -> below(each).stream()).toList();
+        List<Path> withImages =
+                classes.stream()
+                        .filter(each -> !SPLIT.matcher(name(each)).matches())
+                        .filter(each -> !RESERVED.contains(name(each)))
+                        .filter(ClassFolderLayout::hasImages)
+                        .toList();
+        return withImages.size() == 1 ? Optional.of(withImages.get(0)) : Optional.empty();
     }
 
     private static String name(Path folder) {
@@ -146,7 +188,7 @@ final class ClassFolderLayout {
     }
 
     private static Dataset.Config fold(Dataset.Config images, FoldDataset.Part part) {
-        return new FoldDataset.Config(images, 5, 0, part, 0);
+        return new FoldDataset.Config(images, FOLDS, 0, part, 0);
     }
 
     private static Dataset.Config config(Path root, Path folder) {

@@ -95,6 +95,9 @@ public final class ConfigGenerator {
         if (!contents.perClass().isEmpty()) {
             add("# %s", classes());
         }
+        if (isClassifier) {
+            ClassifierSettings.describeRareClass(text, contents);
+        }
         if (machine.gpu()) {
             add(
                     "# Written for %s. Step 1 reports an error if the batch does not fit"
@@ -278,7 +281,14 @@ public final class ConfigGenerator {
         if (folder.isHeldOut()) {
             add("  # A fifth of the images of each class is held out for validation.");
         }
-        folder.parts().forEach((role, part) -> add("  %s: %s", role, inline(part)));
+        folder.parts()
+                .forEach(
+                        (role, part) -> {
+                            add("  %s: %s", role, inline(part));
+                            if (isClassifier && role.equals("train")) {
+                                ClassifierSettings.addBalanced(text, contents, part);
+                            }
+                        });
         if (folder.val().isEmpty()) {
             add(
                     """
@@ -378,7 +388,7 @@ public final class ConfigGenerator {
     }
 
     /** Formats a data set config as one line of YAML. */
-    private static String inline(Dataset.Config part) {
+    static String inline(Dataset.Config part) {
         return ConfigWriter.inline(Configs.unbindChanges((Record) part));
     }
 

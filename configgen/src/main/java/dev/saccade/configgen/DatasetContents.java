@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
@@ -40,6 +41,7 @@ public record DatasetContents(
 
     private static final int SAMPLED_SIZES = 200;
     private static final double SMALL_QUANTILE = 0.1;
+    private static final int IMBALANCE = 10;
 
     /** Reads the labels of a folder. */
     public static DatasetContents of(LabeledFolder folder) {
@@ -128,6 +130,16 @@ public record DatasetContents(
     public OptionalInt raisedLimit() {
         ObjectLimits limits = new ObjectLimits(mostObjects);
         return limits.isDense() ? OptionalInt.of(limits.detections()) : OptionalInt.empty();
+    }
+
+    /** Returns the rarest class, if it has less than a tenth of the images of the largest. */
+    Optional<String> rareClass() {
+        Optional<Map.Entry<String, Integer>> rarest =
+                perClass.entrySet().stream()
+                        .filter(each -> each.getValue() > 0)
+                        .min(Map.Entry.comparingByValue());
+        int most = perClass.values().stream().mapToInt(Integer::intValue).max().orElse(0);
+        return rarest.filter(each -> each.getValue() * IMBALANCE < most).map(Map.Entry::getKey);
     }
 
     public int objects() {

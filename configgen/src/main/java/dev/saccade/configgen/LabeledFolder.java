@@ -22,13 +22,18 @@ public record LabeledFolder(
 
     /**
      * Finds the labels of a folder; empty for formats that need conversion. Throws a user error if
-     * the training set is ambiguous.
+     * the training set is ambiguous or too small.
      */
     public static Optional<LabeledFolder> find(Path root) {
         DataFolder.requireFolder(root);
         return CocoLayout.find(root)
                 .or(() -> LabelMapLayout.find(root))
                 .or(() -> ClassFolderLayout.find(root));
+    }
+
+    /** Returns the only folder of images below a folder or its training folder, if there is one. */
+    public static Optional<Path> onlyClassFolder(Path root) {
+        return ClassFolderLayout.onlyClass(root);
     }
 
     /** Returns the targets of a model for this folder, without the masks of COCO annotations. */

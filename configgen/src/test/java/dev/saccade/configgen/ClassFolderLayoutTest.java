@@ -2,8 +2,10 @@ package dev.saccade.configgen;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.classification.ImageFolderDataset;
@@ -85,11 +87,50 @@ class ClassFolderLayoutTest {
     @CsvSource({"'', .", "flowers, flowers", "train, train"})
     void holdsOutValidationImages(String folder, String config) throws IOException {
         Path parent = root.resolve(folder);
-        write(parent + "/daisy/1.jpg", parent + "/train/1.jpg", parent + "/rose/1.jpg");
+        write(parent + "/daisy/1.jpg", parent + "/daisy/2.jpg", parent + "/train/1.jpg");
+        write(parent + "/rose/1.jpg", parent + "/rose/2.jpg");
         LabeledFolder found = LabeledFolder.find(root).orElseThrow();
         assertTrue(found.isHeldOut());
         assertEquals(fold(config, FoldDataset.Part.TRAIN), found.train());
         assertEquals(Optional.of(fold(config, FoldDataset.Part.VAL)), found.val());
+    }
+
+    @Test
+    void rejectsTooFewImagesToHoldOut() throws IOException {
+        write("a/1.jpg", "a/2.jpg", "b/1.jpg", "b/2.jpg");
+        SaccadeException e =
+                assertThrows(SaccadeException.class, () -> LabeledFolder.find(root));
+        assertTrue(e.getMessage().startsWith(root + ": got 4 images, expected"), e.getMessage());
+        write("b/3.jpg");
+        assertTrue(LabeledFolder.find(root).orElseThrow().isHeldOut());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "cat/1.jpg, cat",
+        "train/cat/black/1.jpg val/cat/1.jpg, train/cat",
+        "cat/1.jpg dog/notes.txt, cat",
+        "train/1.jpg val/1.jpg,",
+        "images/1.jpg,",
+        "cat/1.jpg dog/1.jpg,"
+    })
+    void findsTheOnlyClass(String files, String only) throws IOException {
+        write(files.split(" "));
+        assertEquals(
+                Optional.ofNullable(only).map(root::resolve), LabeledFolder.onlyClassFolder(root));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1900, 100, true", "1900, 190, false", "1900, 0, false"})
+    void commentsOnRareClasses(int a, int b, boolean expected) {
+        Map<String, Integer> perClass = Map.of("a", a, "b", b);
+        DatasetContents contents =
+                new DatasetContents(TargetKind.CLASSES, a + b, 64, 64, perClass, 0, 0);
+        LabeledFolder folder = new LabeledFolder(root, images("a"), Optional.empty());
+        Machine machine = new Machine(false, 4, 16L << 30, false);
+        String config = ConfigGenerator.generate(folder, contents, machine);
+        assertEquals(expected, config.contains("# b has only " + b + " images."), config);
+        assertEquals(expected, config.contains("  # train: {type: class_balanced, "), config);
     }
 
     @ParameterizedTest

@@ -188,12 +188,18 @@ final class InferenceProtocol {
                     path,
                     name);
         }
-        String wanted = Optional.ofNullable(parts.group(2)).orElse(version);
-        if (!parts.group(1).equals(name) || !wanted.equals(version)) {
+        if (!parts.group(1).equals(name)) {
             throw Problem.exception(
                     HttpStatus.NOT_FOUND_404,
-                    "got model %s version %s, expected %s version %s",
+                    "unknown model %s; expected %s",
                     parts.group(1),
+                    name);
+        }
+        String wanted = Optional.ofNullable(parts.group(2)).orElse(version);
+        if (!wanted.equals(version)) {
+            throw Problem.exception(
+                    HttpStatus.NOT_FOUND_404,
+                    "unknown version %s of model %s; expected %s",
                     wanted,
                     name,
                     version);

@@ -2,6 +2,7 @@ package dev.saccade.spring;
 
 import com.google.common.collect.ImmutableSet;
 
+import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.ModelMetrics;
@@ -107,7 +108,7 @@ public final class SaccadeModels implements AutoCloseable {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("file", settings.get(name).file().toString());
         details.put("type", model.getClass().getSimpleName());
-        details.put("device", model.device().toString());
+        details.put("device", Devices.name(model.device()));
         details.put("classes", model.classes().size());
         details.put("open", model.isOpen());
         String failure = failedReloads.get(name);

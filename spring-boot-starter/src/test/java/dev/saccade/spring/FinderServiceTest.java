@@ -150,7 +150,9 @@ class FinderServiceTest {
         assertEquals(images + 1, metric("saccade_batch_size_sum", ""));
         assertEquals(rejected + 1, metric("saccade_errors_total", "kind=\"user\","));
         assertTrue(get("/actuator/health").contains("\"UP\""));
-        assertTrue(get("/actuator/saccade").contains("\"type\":\"Detector\""));
+        String models = get("/actuator/saccade");
+        assertTrue(models.contains("\"type\":\"Detector\""), models);
+        assertTrue(models.matches(".*\"device\":\"(cpu|cuda:0)\".*"), models);
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.saccade.datasets.check;
 import com.google.common.collect.ListMultimap;
 import com.google.common.collect.MultimapBuilder;
 
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,9 +34,10 @@ public final class DataFolder {
 
     private DataFolder() {}
 
-    /** Throws if the root folder is missing, unless all paths are absolute. */
+    /** Throws if a path is invalid, or if the root folder is missing and a path is relative. */
     public static void requireRoot(Path root, String... paths) {
-        boolean needed = Arrays.stream(paths).anyMatch(path -> !Path.of(path).isAbsolute());
+        List<Path> parsed = Arrays.stream(paths).map(DataFolder::parse).toList();
+        boolean needed = parsed.stream().anyMatch(path -> !path.isAbsolute());
         if (needed && !Files.isDirectory(root)) {
             throw SaccadeException.user(
                             "%s: %s; set data.root to the folder that contains %s%s",
@@ -44,6 +47,17 @@ public final class DataFolder {
                             root.isAbsolute()
                                     ? ""
                                     : " (relative to " + Path.of("").toAbsolutePath() + ")")
+                    .withSettings("data");
+        }
+    }
+
+    private static Path parse(String path) {
+        try {
+            return Path.of(path);
+        } catch (InvalidPathException e) {
+            throw SaccadeException.user(
+                            "%s: is not a path: %s; correct the paths of data.train and data.val",
+                            Printable.line(path), e.getReason())
                     .withSettings("data");
         }
     }

@@ -17,6 +17,7 @@ import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.DatasetCheck;
 import dev.saccade.datasets.check.Findings;
 
+import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -115,7 +116,7 @@ public final class ImageFolderDataset implements Dataset {
                     .forEach(
                             name ->
                                     findings.error(
-                                            parent.resolve(name).toString(),
+                                            parent.toString() + File.separatorChar + name,
                                             "no such folder; the config lists the class \"%s\"",
                                             name));
             List<String> unlisted = folders.stream().filter(name -> !names.contains(name)).toList();

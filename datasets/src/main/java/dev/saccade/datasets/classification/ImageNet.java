@@ -9,6 +9,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.ImageLabelStatistics;
 import dev.saccade.datasets.ResourceLines;
+import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.DatasetCheck;
 import dev.saccade.datasets.check.Findings;
 
@@ -75,6 +76,7 @@ public final class ImageNet {
         }
 
         private Optional<ImageFolderDataset> read(Path root, Findings findings) {
+            DataFolder.requireRoot(root, folder);
             Path parent = root.resolve(folder);
             long missing =
                     FOLDERS.stream()

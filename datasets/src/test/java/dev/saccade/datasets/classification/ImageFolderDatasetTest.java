@@ -101,6 +101,16 @@ class ImageFolderDatasetTest {
     }
 
     @Test
+    void rejectsInvalidPaths() throws IOException {
+        image("train/cat/1.jpg");
+        ImageFolderDataset.Config config = new ImageFolderDataset.Config("tr\0ain", List.of());
+        SaccadeException e = assertThrows(SaccadeException.class, () -> config.open(root));
+        assertTrue(e.getMessage().contains("tr\\u0000ain: is not a path"), e.getMessage());
+        SaccadeException unknown = assertThrows(SaccadeException.class, () -> open("c\0at"));
+        assertTrue(unknown.getMessage().contains("no such folder"), unknown.getMessage());
+    }
+
+    @Test
     void skipsHiddenFilesAndReportsOtherFiles() throws IOException {
         image("train/cat/1.jpg");
         image("train/cat/.2.jpg");

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 
 /**
  * Unlabeled images with the uncertainty of a model.
@@ -35,6 +36,9 @@ public record Candidates(List<Candidate> images, List<String> faults) {
         images = ImmutableList.copyOf(images);
         faults = ImmutableList.copyOf(faults);
     }
+
+    /** Minimum probability of a class from which its alternative is not shown. */
+    private static final double CERTAIN = 0.99;
 
     /** An image or the reason why it is unusable. */
     private record Result(Optional<Candidate> candidate, String fault) {}
@@ -136,9 +140,10 @@ public record Candidates(List<Candidate> images, List<String> faults) {
                 name,
                 image,
                 entropy,
-                Text.format(
-                        "entropy %.3f; best class %s (%.2f)",
-                        entropy, scores.get(0).label(), scores.get(0).score()),
+                scores.stream()
+                        .limit(scores.get(0).score() < CERTAIN ? 2 : 1)
+                        .map(each -> Text.format("%s (%.2f)", each.label(), each.score()))
+                        .collect(Collectors.joining(" or ", "predicted ", "")),
                 predicted.embedding(),
                 Optional.empty());
     }
