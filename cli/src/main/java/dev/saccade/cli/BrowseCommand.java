@@ -83,10 +83,12 @@ final class BrowseCommand extends BaseCommand {
         // Show objects only: the classes of additional label maps have no names.
         TargetKind targets = run.model().head().targets().predicted();
         CheckOptions quick =
-                new CheckOptions(false, run.model().head(), run.data().workers(), () -> {});
+                new CheckOptions(false, run.model().head(), run.data().workers(), () -> {})
+                        .with(run.data().pixels(), any -> {});
         BrowseFindings faults =
                 BrowseFindings.of(dataset, named.check(run.data().root(), quick).findings());
-        SampleReader reader = new SampleReader(dataset, run.trainTransforms(), targets);
+        SampleReader reader = new SampleReader(
+                        dataset, run.trainTransforms(), targets, run.data().pixels());
         List<Integer> shown = DatasetSubset.spread(dataset, count).indices();
         OutputFolder.checkOutside(out, run.data().root());
         config.run().ifPresent(folder -> OutputFolder.checkOutside(out, folder));
@@ -98,7 +100,7 @@ final class BrowseCommand extends BaseCommand {
                 for (int index : shown) {
                     List<String> known = faults.ofImage(index);
                     try (Sample sample = reader.trainingSample(index, run.seed(), epoch - 1)) {
-                        entries.add(entry(names.get(index), sample, written.write(sample), known));
+                        entries.add(entry(names.get(index), sample, written.write(sample, run.data().pixels()), known));
                     }
                     progress.to(entries.size());
                 }

@@ -11,6 +11,7 @@ import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.components.TargetKind;
+import dev.saccade.datasets.ChannelStatistics;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.CheckOptions.Depth;
 import dev.saccade.datasets.DatasetReport;
@@ -71,6 +72,9 @@ final class CheckCommand extends BaseCommand {
         config.override(shortOptions);
         DataReports reports = check(config.training(), !quick);
         printReports(reports.byRole());
+        if (!json.isSet()) {
+            reports.channels().ifPresent(this::print);
+        }
         return reports.hasErrors() ? SaccadeException.Kind.USER.exitCode() : 0;
     }
 
@@ -166,6 +170,19 @@ final class CheckCommand extends BaseCommand {
         boolean hasErrors = reports.values().stream().anyMatch(report -> report.errors() > 0);
         err().println(hasErrors ? nextWithErrors : next);
         return hasErrors ? SaccadeException.Kind.USER.exitCode() : 0;
+    }
+
+    private void print(ChannelStatistics channels) {
+        out().printf(
+                        Locale.ROOT,
+                        "values of data.train: {type: normalize, mean: %s, std: %s}%n",
+                        rounded(channels.mean()),
+                        rounded(channels.std()));
+        out().flush();
+    }
+
+    private static List<String> rounded(List<Double> values) {
+        return values.stream().map(value -> Text.format("%.3f", value)).toList();
     }
 
     private void printReports(Map<String, DatasetReport> reports) {

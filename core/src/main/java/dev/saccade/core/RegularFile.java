@@ -20,6 +20,11 @@ public final class RegularFile {
         return isEmpty(file) ? InputStream.nullInputStream() : Files.newInputStream(file);
     }
 
+    /** Throws a user error for pipes, sockets and devices. */
+    public static void require(Path file) throws IOException {
+        isEmpty(file);
+    }
+
     /** Reads a file; throws a user error if it has more than {@code most} bytes. */
     public static byte[] read(Path file, int most) throws IOException {
         if (isEmpty(file)) {

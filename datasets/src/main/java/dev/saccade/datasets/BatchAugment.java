@@ -19,19 +19,25 @@ public interface BatchAugment extends ComponentConfig {
     /**
      * Images and targets of a batch, changed in place.
      *
-     * @param pixels {@code [N, 3, H, W]} normalized RGB
+     * @param pixels {@code [N, C, H, W]}, normalized, RGB if three channels
+     * @param channels C
      * @param size H and W
      * @param targets modifiable list of N targets
      */
-    record Images(FloatBuffer pixels, Size size, List<ClassTarget> targets) {
+    record Images(FloatBuffer pixels, int channels, Size size, List<ClassTarget> targets) {
+
+        /** Creates a batch of RGB images. */
+        public Images(FloatBuffer pixels, Size size, List<ClassTarget> targets) {
+            this(pixels, 3, size, targets);
+        }
 
         public int count() {
             return targets.size();
         }
 
-        /** Returns the index of the first value of a channel, 0 to 2, of an image. */
+        /** Returns the index of the first value of a channel of an image. */
         public int start(int image, int channel) {
-            return Math.toIntExact((3L * image + channel) * size.area());
+            return Math.toIntExact(((long) channels * image + channel) * size.area());
         }
     }
 

@@ -5,6 +5,7 @@ import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.LabelMap;
 
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Depth of a data set check, and the task to check for.
@@ -16,6 +17,9 @@ import java.util.List;
  * @param files receiver of all images and label maps, to compare several data sets
  * @param threads number of files read in parallel
  * @param onImage called after each image by the calling thread, to show progress
+ * @param pixels channels and values of the images
+ * @param statistics receives the values of each decoded image of another format than 8-bit RGB, by
+ *     several threads
  */
 public record CheckOptions(
         Depth depth,
@@ -24,7 +28,9 @@ public record CheckOptions(
         List<Transform> transforms,
         CheckedFiles files,
         int threads,
-        Runnable onImage) {
+        Runnable onImage,
+        PixelFormat pixels,
+        Consumer<ChannelStatistics> statistics) {
 
     public enum Depth {
         /** Label files, the palettes of label maps, and whether image files exist. */
@@ -36,6 +42,27 @@ public record CheckOptions(
 
     public CheckOptions {
         transforms = List.copyOf(transforms);
+    }
+
+    /** Creates options for 8-bit RGB images. */
+    public CheckOptions(
+            Depth depth,
+            TargetKind targets,
+            int semanticClasses,
+            List<Transform> transforms,
+            CheckedFiles files,
+            int threads,
+            Runnable onImage) {
+        this(
+                depth,
+                targets,
+                semanticClasses,
+                transforms,
+                files,
+                threads,
+                onImage,
+                PixelFormat.RGB,
+                any -> {});
     }
 
     /** Creates options for any number of label map classes, without transforms or file receiver. */
@@ -61,15 +88,29 @@ public record CheckOptions(
 
     public CheckOptions forEvaluation() {
         return new CheckOptions(
-                depth, targets.predicted(), semanticClasses, transforms, files, threads, onImage);
+                depth, targets.predicted(), semanticClasses, transforms, files, threads, onImage, pixels, statistics);
     }
 
     public CheckOptions with(List<Transform> others) {
-        return new CheckOptions(depth, targets, semanticClasses, others, files, threads, onImage);
+        return new CheckOptions(depth, targets, semanticClasses, others, files, threads, onImage, pixels, statistics);
     }
 
     public CheckOptions with(CheckedFiles receiver) {
         return new CheckOptions(
-                depth, targets, semanticClasses, transforms, receiver, threads, onImage);
+                depth, targets, semanticClasses, transforms, receiver, threads, onImage, pixels, statistics);
+    }
+
+    /** Returns options for images of another format. */
+    public CheckOptions with(PixelFormat format, Consumer<ChannelStatistics> receiver) {
+        return new CheckOptions(
+                depth,
+                targets,
+                semanticClasses,
+                transforms,
+                files,
+                threads,
+                onImage,
+                format,
+                receiver);
     }
 }

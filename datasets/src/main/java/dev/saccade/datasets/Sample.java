@@ -23,8 +23,8 @@ import java.util.stream.Stream;
  * <p>Owns a native image; the last owner of a sample closes it. {@link #with} passes the image on
  * to a new sample. {@link #write} normalizes and pads in one pass from bytes to floats.
  *
- * @param image {@code [H, W, 3]} BGR, uint8 (float32 in 0..255 after a color transform), neither
- *     normalized nor padded
+ * @param image {@code [H, W, 3]} BGR, uint8 (float32 in 0..255 after a color transform), or {@code
+ *     [H, W, C]} float32 in 0..255 of another {@link PixelFormat}; neither normalized nor padded
  * @param info id, file and sizes of the image, and its scale and flip so far
  * @param targets objects in pixels of the image; masks, if any, have the padded size
  * @param labels label map of the padded size; empty unless label maps are trained
@@ -154,14 +154,16 @@ public record Sample(
     }
 
     /**
-     * Writes the pixels as normalized RGB planes, padded with 0 at the bottom and right.
+     * Writes the pixels as normalized planes, RGB if three, padded with 0 at the bottom and right.
      *
-     * @param target [N, 3, H, W]
+     * @param target [N, C, H, W]
      * @param position index into N
      * @param size H and W, at least the size of the image
      */
     public void write(FloatBuffer target, int position, Size size) {
-        normalization.orElse(Normalization.NONE).write(image, target, position, size);
+        normalization
+                .orElseGet(() -> Normalization.none(image.channels()))
+                .write(image, target, position, size);
     }
 
     Optional<String> mismatch() {

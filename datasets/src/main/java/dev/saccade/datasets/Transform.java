@@ -65,6 +65,33 @@ public interface Transform extends ComponentConfig {
         return Optional.empty();
     }
 
+    /** Returns why this step does not support the images; empty (the default) if it does. */
+    default Optional<String> incompatibility(PixelFormat pixels) {
+        return Optional.empty();
+    }
+
+    /** Returns why a color transform does not support images that are not RGB. */
+    static Optional<String> requireRgb(String type, PixelFormat pixels) {
+        return pixels.channels() == 3
+                ? Optional.empty()
+                : Optional.of(
+                        type
+                                + " changes RGB colors, but the images have "
+                                + pixels.describe()
+                                + "; remove it");
+    }
+
+    /** Returns why a step on bytes does not support other images. */
+    static Optional<String> requireRgb8(String type, PixelFormat pixels) {
+        return pixels.isRgb8()
+                ? Optional.empty()
+                : Optional.of(
+                        type
+                                + " supports only 8-bit RGB, but the images have "
+                                + pixels.describe()
+                                + "; remove it");
+    }
+
     /** Returns size and scale of an image after this step; the largest scale if random. */
     default ImageScale scale(ImageScale image) {
         return image;

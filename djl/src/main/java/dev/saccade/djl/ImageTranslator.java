@@ -8,6 +8,7 @@ import ai.djl.translate.TranslatorContext;
 
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.InferenceInput;
@@ -30,10 +31,11 @@ final class ImageTranslator<I, O> implements Translator<I, O> {
     /** Creates a translator. {@code onError} creates the output for an unreadable image. */
     ImageTranslator(
             List<List<Transform>> pipelines,
+            PixelFormat pixels,
             Function<I, ImageSource> toImage,
             Function<NDList, O> toOutput,
             Function<SaccadeException, O> onError) {
-        this.reader = new InferenceReader(pipelines);
+        this.reader = new InferenceReader(pipelines, pixels);
         this.toImage = toImage;
         this.toOutput = toOutput;
         this.onError = onError;

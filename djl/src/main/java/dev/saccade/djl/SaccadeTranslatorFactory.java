@@ -87,6 +87,7 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
         if (input == Input.class) {
             return new ImageTranslator<>(
                     pipelines,
+                    spec.pixels(),
                     request -> DjlTypes.image((Input) request),
                     arrays -> output.cast(DjlTypes.output(format.response(arrays, spec.classes()))),
                     error -> output.cast(DjlTypes.errorOutput(error)));
@@ -103,6 +104,7 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
         Function<Object, ImageSource> toImage = IMAGE_SOURCES.get(input);
         return new ImageTranslator<>(
                 pipelines,
+                spec.pixels(),
                 toImage::apply,
                 arrays -> output.cast(format.response(arrays, spec.classes())),
                 error -> {

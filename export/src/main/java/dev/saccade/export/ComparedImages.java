@@ -37,7 +37,7 @@ final class ComparedImages {
         }
         Set<Integer> order = new LinkedHashSet<>(DatasetSubset.spread(dataset, count).indices());
         IntStream.range(0, dataset.size()).forEach(order::add);
-        InferenceReader reader = new InferenceReader(List.of(spec.transforms()));
+        InferenceReader reader = new InferenceReader(List.of(spec.transforms()), spec.pixels());
         boolean isPadded = spec.model().head().targets().hasObjects();
         List<Integer> selected = new ArrayList<>();
         Set<String> sizes = new LinkedHashSet<>();

@@ -10,6 +10,7 @@ import dev.saccade.core.Version;
 import dev.saccade.core.components.ClassActivation;
 import dev.saccade.core.components.ClassificationHead;
 import dev.saccade.core.nn.Precision;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.ModelConfig;
@@ -70,9 +71,9 @@ public record ModelDescription(
                 "resize to the input size, then to the original size; the class is the index of"
                         + " the largest value";
 
-        private static Array of(String name, String images) {
+        private static Array of(String name, String images, int channels) {
             return switch (name) {
-                case "images" -> array(name, "N 3 H W", images);
+                case "images" -> array(name, "N " + channels + " H W", images);
                 case "sizes" ->
                         array(name, "N 2", "width and height of each image without padding");
                 case "boxes" -> array(name, "N M 4", BOXES);
@@ -125,10 +126,10 @@ public record ModelDescription(
                 settings.precision(),
                 quantizedLayers,
                 settings.size().map(size -> List.of(size.height(), size.width())),
-                arrays(export.inputs(), images(export, spec)),
+                arrays(export.inputs(), images(export, spec), spec.pixels().channels()),
                 spec.model().head() instanceof ClassificationHead.Config head
                         ? List.of(Array.ofClasses(head.activation()))
-                        : arrays(export.outputs(), ""),
+                        : arrays(export.outputs(), "", spec.pixels().channels()),
                 spec.classes(),
                 spec.transforms().stream()
                         .filter(transform -> !(normalizes && transform.mustBeLast()))
@@ -142,7 +143,12 @@ public record ModelDescription(
 
     private static String images(ModelExport export, ModelSpec spec) {
         ModelExport.Settings settings = export.settings();
-        String pixels = settings.normalization().isPresent() ? "RGB of 0 to 255" : "RGB";
+        String values = settings.normalization().isPresent() ? " of 0 to 255" : "";
+        PixelFormat format = spec.pixels();
+        String pixels =
+                format.isRgb8()
+                        ? "RGB" + values
+                        : format.describe() + ", which is mapped to 0 to 255";
         String padding =
                 !spec.model().head().targets().hasObjects()
                         ? "without padding"
@@ -152,8 +158,8 @@ public record ModelDescription(
         return pixels + ", after the transforms, " + padding;
     }
 
-    private static List<Array> arrays(List<String> names, String images) {
-        return names.stream().map(name -> Array.of(name, images)).toList();
+    private static List<Array> arrays(List<String> names, String images, int channels) {
+        return names.stream().map(name -> Array.of(name, images, channels)).toList();
     }
 
     public void write(Path file) {

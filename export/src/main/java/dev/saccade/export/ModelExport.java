@@ -57,8 +57,8 @@ public final class ModelExport {
      * Long images give large feature maps at low cost. For small maps, a wrong {@link
      * SizeExpression} may hold by chance.
      */
-    private static final ImmutableList<Shape> LONG =
-            ImmutableList.of(new Shape(1, 3, 1393, 71), new Shape(1, 3, 67, 1451));
+    private static final ImmutableList<Size> LONG =
+            ImmutableList.of(new Size(1393, 71), new Size(67, 1451));
 
     private static final int MIN_EDGE = 65;
     private static final int MAX_EDGE = 560;
@@ -172,7 +172,8 @@ public final class ModelExport {
             formats.forEach(format -> format.require(model, precision));
             ModelRecorder recorder = recorder();
             List<Graph> graphs = new ArrayList<>();
-            List<Shape> shapes = size.map(Settings::ofOneSize).orElseGet(Settings::ofAnySize);
+            int channels = model.inChannels();
+            List<Shape> shapes = size.map(only -> ofOneSize(only, channels)).orElseGet(() -> ofAnySize(channels));
             try (ProgressBar bar = progress.open("record operators", shapes.size(), " sizes")) {
                 for (Shape shape : shapes) {
                     Graph graph = recorder.record(shape);
@@ -187,13 +188,13 @@ public final class ModelExport {
             return new ModelExport(this, BatchNormFolding.of(Simplification.of(merged)));
         }
 
-        private static List<Shape> ofOneSize(Size only) {
+        private static List<Shape> ofOneSize(Size only, int channels) {
             return LongStream.rangeClosed(1, MAX_IMAGES)
-                    .mapToObj(n -> new Shape(n, 3, only.height(), only.width()))
+                    .mapToObj(n -> new Shape(n, channels, only.height(), only.width()))
                     .toList();
         }
 
-        private static List<Shape> ofAnySize() {
+        private static List<Shape> ofAnySize(int channels) {
             SplittableRandom random = SeededRandom.of(0, 0, 0);
             List<Shape> shapes = new ArrayList<>();
             for (int k = 0; k < EXAMPLES; k++) {
@@ -201,9 +202,9 @@ public final class ModelExport {
                 int images = 1 + k % MAX_IMAGES;
                 int most = MAX_EDGE / images;
                 int height = random.nextInt(MIN_EDGE, most);
-                shapes.add(new Shape(images, 3, height, random.nextInt(MIN_EDGE, most)));
+                shapes.add(new Shape(images, channels, height, random.nextInt(MIN_EDGE, most)));
             }
-            shapes.addAll(LONG);
+            LONG.forEach(size -> shapes.add(new Shape(1, channels, size.height(), size.width())));
             return shapes;
         }
     }

@@ -213,7 +213,7 @@ public record ProgramExport(
         try (ProgressBar progress = bars.open("compare random images", sizes.size(), " images")) {
             for (Size each : sizes) {
                 try (NDManager manager = Libtorch.newManager(Device.cpu())) {
-                    Shape shape = new Shape(1, 3, each.height(), each.width());
+                    Shape shape = new Shape(1, model.inChannels(), each.height(), each.width());
                     ImageInfo image = ImageInfo.of(0, "random image", each);
                     ImageBatch batch =
                             new ImageBatch(manager.randomUniform(-2, 2, shape), List.of(image));

@@ -14,6 +14,7 @@ import com.google.common.primitives.ImmutableDoubleArray;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.ClassActivation;
 import dev.saccade.core.components.ClassificationHead;
+import dev.saccade.core.nn.InputLayers;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
@@ -45,7 +46,12 @@ public final class ClassificationModel extends Model<ClassScores> {
      * @throws SaccadeException of kind user, if a component does not fit the previous one
      */
     public ClassificationModel(ModelConfig config, List<String> classes) {
-        super(config, classes);
+        this(config, classes, InputLayers.RGB);
+    }
+
+    /** Creates a model of images with any number of channels, without weights. */
+    public ClassificationModel(ModelConfig config, List<String> classes, int inChannels) {
+        super(config, classes, inChannels);
         ClassificationHead.Config part = (ClassificationHead.Config) config.head();
         activation = part.activation();
         head = add("", buildComponent("head", () -> part.build(levels(), classes().size())));

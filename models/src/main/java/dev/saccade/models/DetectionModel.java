@@ -7,6 +7,7 @@ import ai.djl.ndarray.NDManager;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.DetectionHead;
 import dev.saccade.core.components.ExportableHead;
+import dev.saccade.core.nn.InputLayers;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
@@ -28,7 +29,12 @@ public final class DetectionModel extends Model<Instances> {
      * @throws SaccadeException of kind user, if a component does not fit the previous one
      */
     public DetectionModel(ModelConfig config, List<String> classes) {
-        super(config, classes);
+        this(config, classes, InputLayers.RGB);
+    }
+
+    /** Creates a model of images with any number of channels, without weights. */
+    public DetectionModel(ModelConfig config, List<String> classes, int inChannels) {
+        super(config, classes, inChannels);
         DetectionHead.Config part = (DetectionHead.Config) config.head();
         head = add("", buildComponent("head", () -> part.build(levels(), classes.size())));
     }

@@ -12,6 +12,7 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.StoredClassNames;
 import dev.saccade.checkpoint.weights.ClassLayers;
 import dev.saccade.checkpoint.weights.LoadReport;
+import dev.saccade.checkpoint.weights.StemInit;
 import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Libtorch;
@@ -20,6 +21,7 @@ import dev.saccade.core.components.Backbone;
 import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.components.FeatureInfo;
 import dev.saccade.core.components.Neck;
+import dev.saccade.core.nn.InputLayers;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.MemoryFormat;
 import dev.saccade.core.ops.memory.NoGrad;
@@ -55,16 +57,18 @@ public abstract sealed class Model<P> extends Module
     private static final long MAX_PARAMETERS = 10_000_000_000L;
 
     private final ModelConfig config;
+    private final int inChannels;
 
     private final ImmutableList<String> classes;
     private final Backbone backbone;
     private final Optional<Neck> neck;
     private long parameters;
 
-    Model(ModelConfig config, List<String> classes) {
+    Model(ModelConfig config, List<String> classes, int inChannels) {
         this.config = config;
+        this.inChannels = inChannels;
         this.classes = ImmutableList.copyOf(classes);
-        backbone = add("backbone", buildComponent("backbone", () -> config.backbone().build()));
+        backbone = add("backbone", buildComponent("backbone", () -> build(config.backbone(), inChannels)));
         neck =
                 config.neck()
                         .map(part -> buildComponent("neck", () -> part.build(backbone.features())))
@@ -93,8 +97,19 @@ public abstract sealed class Model<P> extends Module
         return module;
     }
 
+    private static Backbone build(Backbone.Config config, int inChannels) {
+        Backbone backbone = config.build();
+        InputLayers.setChannels(backbone, inChannels);
+        return backbone;
+    }
+
     public ModelConfig config() {
         return config;
+    }
+
+    /** Returns the channels of the images. */
+    public int inChannels() {
+        return inChannels;
     }
 
     /** Returns the class names by index. */
@@ -115,7 +130,7 @@ public abstract sealed class Model<P> extends Module
         return neck.map(Neck::features).orElseGet(backbone::features);
     }
 
-    /** Returns the head's input, a feature pyramid, for pixels {@code [N, 3, H, W]}. */
+    /** Returns the head's input, a feature pyramid, for pixels {@code [N, C, H, W]}. */
     public FeaturePyramid features(NDArray pixels) {
         return Scope.call(
                 () -> {
@@ -175,12 +190,12 @@ public abstract sealed class Model<P> extends Module
      * Excludes the auxiliary head and needs no weights.
      */
     public final long multiplyAdds(Size size) {
-        Model<?> copy = config.build(classes);
+        Model<?> copy = config.build(classes, inChannels);
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             copy.initializeZeros(manager);
             copy.train(false);
             copy.fuse();
-            NDArray pixels = manager.zeros(new Shape(1, 3, size.height(), size.width()));
+            NDArray pixels = manager.zeros(new Shape(1, inChannels, size.height(), size.width()));
             return MultiplyAdds.count(
                     () ->
                             withoutGradients(
@@ -210,16 +225,26 @@ public abstract sealed class Model<P> extends Module
      * Rows of class layers are matched by class name; missing classes keep their initialization.
      */
     public LoadReport initializeFrom(Checkpoint checkpoint) {
+        return initializeFrom(checkpoint, StemInit.COPY);
+    }
+
+    /**
+     * Initializes parameters from a checkpoint.
+     *
+     * @param stemInit how the first layers are initialized if the checkpoint has other channels
+     */
+    public LoadReport initializeFrom(Checkpoint checkpoint, StemInit stemInit) {
         List<String> own = ModelSpec.classes(checkpoint.metadata());
         List<String> theirs = own.isEmpty() ? StoredClassNames.of(checkpoint.metadata()) : own;
         return Weights.initialize(
-                checkpoint, this, new ClassLayers(classes, theirs, rowsPerClass()));
+                checkpoint, this, new ClassLayers(classes, theirs, rowsPerClass()), stemInit);
     }
 
     /** Returns the rows per class of each parameter that grows with the number of classes. */
     private Map<String, Integer> rowsPerClass() {
         Map<String, Parameter> more =
-                config.build(Collections.nCopies(classes.size() + 1, "class")).namedParameters();
+                config.build(Collections.nCopies(classes.size() + 1, "class"), inChannels)
+                        .namedParameters();
         Map<String, Integer> rows = new LinkedHashMap<>();
         namedParameters()
                 .forEach(

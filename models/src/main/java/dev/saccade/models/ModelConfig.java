@@ -7,6 +7,7 @@ import dev.saccade.core.components.DetectionHead;
 import dev.saccade.core.components.HeadConfig;
 import dev.saccade.core.components.Neck;
 import dev.saccade.core.components.SegmentationHead;
+import dev.saccade.core.nn.InputLayers;
 import dev.saccade.models.segmentation.SlidingWindow;
 
 import java.util.List;
@@ -50,12 +51,18 @@ public record ModelConfig(
                 backbone, Optional.of(neck), head, Optional.empty(), Optional.empty());
     }
 
-    /** Creates a model without weights. */
+    /** Creates a model of RGB images without weights. */
     public Model<?> build(List<String> classes) {
+        return build(classes, InputLayers.RGB);
+    }
+
+    /** Creates a model of images with any number of channels, without weights. */
+    public Model<?> build(List<String> classes, int inChannels) {
         return switch (head.targets()) {
-            case BOXES, MASKS, MASKS_AND_LABEL_MAPS -> new DetectionModel(this, classes);
-            case LABEL_MAPS -> new SegmentationModel(this, classes);
-            case CLASSES -> new ClassificationModel(this, classes);
+            case BOXES, MASKS, MASKS_AND_LABEL_MAPS ->
+                    new DetectionModel(this, classes, inChannels);
+            case LABEL_MAPS -> new SegmentationModel(this, classes, inChannels);
+            case CLASSES -> new ClassificationModel(this, classes, inChannels);
         };
     }
 }

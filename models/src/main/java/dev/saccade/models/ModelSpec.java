@@ -1,5 +1,7 @@
 package dev.saccade.models;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
@@ -17,6 +19,7 @@ import dev.saccade.core.components.Default;
 import dev.saccade.core.components.Unwrapped;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.nn.Quantization;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.NamedAugmentations;
 
@@ -30,6 +33,7 @@ import java.util.Optional;
  * @param transforms transforms of an image before the model
  * @param precision training precision, and the default for prediction; weights are float32
  * @param quantizedLayers dotted names of layers with {@linkplain Quantization smaller products}
+ * @param pixels channels and values of the images
  */
 public record ModelSpec(
         ModelConfig model,
@@ -37,7 +41,8 @@ public record ModelSpec(
         @Unwrapped NamedAugmentations tta,
         List<String> classes,
         @Default("float32") Precision precision,
-        @Default("[]") List<String> quantizedLayers) {
+        @Default("[]") List<String> quantizedLayers,
+        @Unwrapped PixelFormat pixels) {
 
     /** Metadata key of a checkpoint's model description. */
     public static final String KEY = "saccade.model";
@@ -51,6 +56,10 @@ public record ModelSpec(
                 .size("classes", classes, 0, 100_000)
                 .throwIfAny();
         tta.requireFor(transforms);
+        for (Transform transform : transforms) {
+            Optional<String> fault = transform.incompatibility(pixels);
+            checkArgument(fault.isEmpty(), "transforms: %s", fault.orElse(""));
+        }
     }
 
     /** Creates a float32 description without test-time augmentation. */
@@ -58,23 +67,29 @@ public record ModelSpec(
         this(model, transforms, NamedAugmentations.NONE, classes, Precision.FLOAT32);
     }
 
-    /** Creates a description without quantized layers. */
+    /** Creates a description for 8-bit RGB without quantized layers. */
     public ModelSpec(
             ModelConfig model,
             List<Transform> transforms,
             NamedAugmentations tta,
             List<String> classes,
             Precision precision) {
-        this(model, transforms, tta, classes, precision, List.of());
+        this(model, transforms, tta, classes, precision, List.of(), PixelFormat.RGB);
+    }
+
+    /** Returns a copy for images of another format. */
+    public ModelSpec withPixels(PixelFormat other) {
+        return new ModelSpec(
+                model, transforms, tta, classes, precision, quantizedLayers, other);
     }
 
     public ModelSpec withPrecision(Precision other) {
-        return new ModelSpec(model, transforms, tta, classes, other, quantizedLayers);
+        return new ModelSpec(model, transforms, tta, classes, other, quantizedLayers, pixels);
     }
 
     /** Returns a copy that quantizes these layers; see {@link Quantization#layers}. */
     public ModelSpec withQuantizedLayers(List<String> layers) {
-        return new ModelSpec(model, transforms, tta, classes, precision, layers);
+        return new ModelSpec(model, transforms, tta, classes, precision, layers, pixels);
     }
 
     /** Returns this description as a metadata entry for a checkpoint. */
@@ -134,7 +149,7 @@ public record ModelSpec(
         try {
             return OutOfMemory.LOADING.call(
                     () -> {
-                        Model<?> restored = model.build(classes);
+                        Model<?> restored = model.build(classes, pixels.channels());
                         Weights.restore(checkpoint, restored, manager);
                         restored.train(false);
                         Quantization.apply(restored, quantizedLayers);

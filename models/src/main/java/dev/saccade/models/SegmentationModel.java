@@ -12,6 +12,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.HeadConfig;
 import dev.saccade.core.components.SegmentationHead;
+import dev.saccade.core.nn.InputLayers;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -49,7 +50,12 @@ public final class SegmentationModel extends Model<LabelMap> {
      * @throws SaccadeException of kind user, if a component does not fit the previous one
      */
     public SegmentationModel(ModelConfig config, List<String> classes) {
-        super(config, classes);
+        this(config, classes, InputLayers.RGB);
+    }
+
+    /** Creates a model of images with any number of channels, without weights. */
+    public SegmentationModel(ModelConfig config, List<String> classes, int inChannels) {
+        super(config, classes, inChannels);
         decodeHead = add("decode_head", head("head", config.head()));
         auxiliaryHead =
                 config.auxiliaryHead()

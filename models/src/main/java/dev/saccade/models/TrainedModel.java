@@ -80,7 +80,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable
         this.spec = spec;
         this.tta = tta;
         this.tiles = tiles;
-        this.reader = new InferenceReader(pipelines(), tiles);
+        this.reader = new InferenceReader(pipelines(), tiles, spec.pixels());
     }
 
     /** Returns the transforms of each test-time augmentation; one list without augmentation. */

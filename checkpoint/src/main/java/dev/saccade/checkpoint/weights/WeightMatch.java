@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import com.google.common.base.Ascii;
 import com.google.common.collect.HashMultiset;
 import com.google.common.collect.ImmutableListMultimap;
 import com.google.common.collect.Maps;
@@ -49,7 +50,7 @@ final class WeightMatch {
     private final Map<String, Tensor> tensors = new LinkedHashMap<>();
     private final List<String> ofOtherParts = new ArrayList<>();
 
-    /** Interpolated position tables, with shapes and method. */
+    /** Interpolated position tables and extended first layers, with shapes and method. */
     private final Map<String, String> resized = new LinkedHashMap<>();
 
     private final List<String> integers;
@@ -119,6 +120,17 @@ final class WeightMatch {
                         .findFirst()
                         .flatMap(kind -> PositionTables.fit(kind, table, expected))
                         .ifPresent(fitted -> resize(name, fitted));
+            }
+        }
+    }
+
+    /** Extends first convolutions of RGB images to the channels of the model. */
+    void fitStems(StemInit rule) {
+        for (String name : Sets.intersection(parameters.keySet(), tensors.keySet())) {
+            Tensor rgb = tensors.get(name);
+            if (StemInit.applies(rgb.shape(), shape(name))) {
+                String how = "stem_init: " + Ascii.toLowerCase(rule.name());
+                resize(name, new PositionTables.Fitted(rule.extend(rgb, shape(name)), how));
             }
         }
     }

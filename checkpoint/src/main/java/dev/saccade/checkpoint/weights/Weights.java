@@ -61,8 +61,19 @@ public final class Weights {
      */
     public static LoadReport initialize(
             Checkpoint checkpoint, Module module, ClassLayers classLayers) {
+        return initialize(checkpoint, module, classLayers, StemInit.COPY);
+    }
+
+    /**
+     * Loads values like {@link #initialize(Checkpoint, Module, ClassLayers)}.
+     *
+     * @param stemInit how weights of RGB images initialize layers of other channels
+     */
+    public static LoadReport initialize(
+            Checkpoint checkpoint, Module module, ClassLayers classLayers, StemInit stemInit) {
         WeightMatch match = new WeightMatch(checkpoint, module, classLayers);
         match.fitPositions();
+        match.fitStems(stemInit);
         match.matchClasses();
         LoadReport report = match.report();
         if (report.ratio() < MIN_RATIO) {

@@ -42,6 +42,10 @@ public final class Conv2d extends Quantizable<FusedConv2d> {
                     x, new Shape(out, in / groups, kernel, kernel), stride, padding, dilation);
         }
 
+        Geometry in(int other) {
+            return new Geometry(other, out, kernel, stride, padding, dilation, groups);
+        }
+
         public Geometry stride(int other) {
             return new Geometry(in, out, kernel, other, padding, dilation, groups);
         }
@@ -59,9 +63,9 @@ public final class Conv2d extends Quantizable<FusedConv2d> {
         }
     }
 
-    private final Parameter weight;
     private final Parameter bias;
-    private final Geometry geometry;
+    private Parameter weight;
+    private Geometry geometry;
     private Optional<FusedConv2d> fused = Optional.empty();
     private boolean isHidden;
     private boolean foldsNorm;
@@ -91,6 +95,18 @@ public final class Conv2d extends Quantizable<FusedConv2d> {
     /** Creates a convolution without bias, with Kaiming initialization. */
     public static Conv2d withoutBias(Geometry geometry) {
         return new Conv2d(geometry, WeightInit.kaimingNormal(), null);
+    }
+
+    /** Returns whether this is a first layer of RGB images. */
+    boolean isRgb() {
+        return geometry.in == InputLayers.RGB && geometry.groups == 1;
+    }
+
+    /** Changes the input channels; before initialization. */
+    void setInChannels(int channels) {
+        geometry = geometry.in(channels);
+        int kernel = geometry.kernel;
+        weight = reshape("weight", new Shape(geometry.out, channels, kernel, kernel));
     }
 
     /** Marks this layer, which is not part of a {@link ConvModule}, as no output of the model. */

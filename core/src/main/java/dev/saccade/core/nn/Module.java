@@ -119,6 +119,12 @@ public abstract class Module extends AbstractBaseBlock {
         return parameter;
     }
 
+    /** Replaces an uninitialized parameter by one of another shape; keeps its initializer. */
+    final Parameter reshape(String name, Shape shape) {
+        return declare(
+                name, shape, declared.remove(name).init, Parameter.Type.OTHER, /* trainable= */ true);
+    }
+
     /** Returns whether a parameter is a buffer, such as a running mean. */
     public static boolean isBuffer(Parameter parameter) {
         return parameter.getType() == Parameter.Type.RUNNING_MEAN;

@@ -8,13 +8,16 @@ import dev.saccade.core.Text;
 import dev.saccade.core.Workers;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.ChannelStatistics;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.CheckOptions.Depth;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ImageFile;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.datasets.image.TarArchive;
+import dev.saccade.datasets.raster.PixelReader;
 
 import org.opencv.core.Mat;
 
@@ -36,7 +39,8 @@ public final class ImageCheck {
                     ImageHeader.Kind.PNG, ".*\\.png",
                     ImageHeader.Kind.BMP, ".*\\.(bmp|dib)",
                     ImageHeader.Kind.TIFF, ".*\\.tiff?",
-                    ImageHeader.Kind.WEBP, ".*\\.webp");
+                    ImageHeader.Kind.WEBP, ".*\\.webp",
+                    ImageHeader.Kind.NUMPY, ".*\\.npy");
 
     private ImageCheck() {}
 
@@ -97,6 +101,11 @@ public final class ImageCheck {
             if (options.targets() != TargetKind.CLASSES) {
                 warnOfOrientation(read, warnings);
             }
+            if (!options.pixels().isRgb8()) {
+                pixels = checkStored(path, options, warnings);
+                options.files().image(id, path, pixels);
+                return header;
+            }
             read.warnings().forEach(warnings);
             ImageReader.check(file, read);
             if (options.depth() == Depth.PIXELS) {
@@ -107,6 +116,28 @@ public final class ImageCheck {
         }
         options.files().image(id, path, pixels);
         return header;
+    }
+
+    /** Checks an image of another format than 8-bit RGB, and its extra files. */
+    private static OptionalLong checkStored(
+            Path path, CheckOptions options, Consumer<String> warnings) {
+        PixelFormat format = options.pixels();
+        PixelReader.warnings(path, format).forEach(warnings);
+        if (options.depth() != Depth.PIXELS) {
+            return OptionalLong.empty();
+        }
+        Mat image = PixelReader.read(path, format);
+        options.statistics().accept(ChannelStatistics.of(image));
+        Hasher hasher = Hashing.murmur3_128().newHasher().putInt(image.rows());
+        float[] row = new float[image.cols() * image.channels()];
+        for (int y = 0; y < image.rows(); y++) {
+            image.get(y, 0, row);
+            for (float value : row) {
+                hasher.putFloat(value);
+            }
+        }
+        image.release();
+        return OptionalLong.of(hasher.hash().asLong());
     }
 
     private static long hash(Mat image) {

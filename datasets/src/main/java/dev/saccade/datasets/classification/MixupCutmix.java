@@ -131,7 +131,7 @@ public record MixupCutmix(
 
     private static void swap(Images batch, int first, int second, Patch patch) {
         FloatBuffer pixels = batch.pixels();
-        for (int channel = 0; channel < 3; channel++) {
+        for (int channel = 0; channel < batch.channels(); channel++) {
             for (int y = patch.top; y < patch.bottom; y++) {
                 int a = batch.start(first, channel) + y * batch.size().width();
                 int b = batch.start(second, channel) + y * batch.size().width();

@@ -86,7 +86,7 @@ public record PixelErasing(
 
     /** Fills a rectangle of an image. */
     public void erase(Images batch, int image, Patch patch, SplittableRandom random) {
-        for (int channel = 0; channel < 3; channel++) {
+        for (int channel = 0; channel < batch.channels(); channel++) {
             float color = mode == Mode.CONST ? 0 : (float) random.nextGaussian();
             for (int y = patch.top; y < patch.top + patch.height; y++) {
                 int row = batch.start(image, channel) + y * batch.size().width();

@@ -2,6 +2,7 @@ package dev.saccade.datasets.image;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.raster.NumpyFile;
 
 import org.apache.commons.imaging.ImageFormat;
 import org.apache.commons.imaging.ImageFormats;
@@ -48,7 +49,9 @@ public record ImageHeader(
         PNG,
         BMP,
         TIFF,
-        WEBP
+        WEBP,
+        /** A NumPy array, for {@link dev.saccade.datasets.PixelFormat}s other than 8-bit RGB. */
+        NUMPY
     }
 
     static final int UPRIGHT = 1;
@@ -96,6 +99,7 @@ public record ImageHeader(
                         case BMP -> BmpHeader.read(bytes);
                         case TIFF -> TiffDirectory.header(bytes);
                         case WEBP -> WebpChunks.header(bytes);
+                        case NUMPY -> NumpyFile.header(bytes);
                     };
         } catch (RuntimeException e) {
             boolean outside = !(e instanceof IllegalArgumentException);
@@ -133,6 +137,9 @@ public record ImageHeader(
     }
 
     private static Kind kind(String file, byte[] bytes) {
+        if (NumpyFile.isNumpy(bytes)) {
+            return Kind.NUMPY;
+        }
         ImageFormat format = format(bytes);
         if (KINDS.containsKey(format)) {
             return KINDS.get(format);

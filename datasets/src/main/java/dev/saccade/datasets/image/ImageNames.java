@@ -10,7 +10,7 @@ public final class ImageNames {
     public static final ImmutableList<String> ENDINGS =
             ImmutableList.of(
                     ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".dib", ".webp", ".tif",
-                    ".tiff");
+                    ".tiff", ".npy");
 
     private ImageNames() {}
 

@@ -1,5 +1,7 @@
 package dev.saccade.datasets.image;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
@@ -8,14 +10,17 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 
 import org.opencv.core.Core;
+import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 import org.opencv.core.MatOfByte;
+import org.opencv.core.MatOfInt;
 import org.opencv.imgcodecs.Imgcodecs;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -41,6 +46,8 @@ public final class ImageReader {
 
     private static final int AS_STORED =
             Imgcodecs.IMREAD_COLOR | Imgcodecs.IMREAD_IGNORE_ORIENTATION;
+
+    private static final int GRAY_AND_ALPHA = 2;
 
     private static final int LEFT_TO_RIGHT = 1;
 
@@ -127,14 +134,20 @@ public final class ImageReader {
                             maxPixels / 1_000_000)
                     .withSettings("max-pixels");
         }
+        if (header.kind() == ImageHeader.Kind.NUMPY) {
+            throw SaccadeException.user(
+                    "%s: is a NumPy array of %d channels; set data.channels and data.range",
+                    file, header.channels());
+        }
         if (!header.fault().isEmpty()) {
             throw SaccadeException.user("%s: %s %s", file, header.kind(), header.fault());
         }
         if (header.kind() == ImageHeader.Kind.TIFF
                 && (header.channels() > MAX_TIFF_CHANNELS || header.bits() > MAX_TIFF_BITS)) {
             throw SaccadeException.user(
-                    "%s: TIFF of %d x %d bits per pixel, expected at most %d x %d; save the"
-                            + " relevant channels as 8-bit RGB",
+                    "%s: TIFF of %d x %d bits per pixel, expected at most %d x %d; set"
+                            + " data.channels and data.range, or save the relevant channels as"
+                            + " 8-bit RGB",
                     file, header.channels(), header.bits(), MAX_TIFF_CHANNELS, MAX_TIFF_BITS);
         }
     }
@@ -215,10 +228,49 @@ public final class ImageReader {
             warnings.ifPresent(
                     receiver ->
                             receiver.accept(
-                                    "is nearly black: all values are below 4096 of 65535; scale"
-                                            + " them to the full 16 or 8 bits"));
+                                    "is nearly black: all values are below 4096 of 65535; set"
+                                            + " data.range, or scale them to the full 16 or 8"
+                                            + " bits"));
         }
         return upright(image, header.orientation());
+    }
+
+    /**
+     * Decodes PNG, JPEG, BMP or WebP to the stored channels and 8 or 16 bits, upright; colors are
+     * BGR or BGRA. The caller frees the pixels.
+     */
+    public static Mat readStored(String file, byte[] bytes) {
+        ImageHeader header = ImageHeader.read(file, bytes);
+        check(file, header);
+        Mat image;
+        if (header.kind() == ImageHeader.Kind.PNG) {
+            try {
+                PngChunks.check(bytes);
+                checkArgument(
+                        PngPixels.check(bytes, header) == 0,
+                        "it contains more data than its %s pixels",
+                        header.storedSize());
+                byte[] pixels = PngChunks.pixelsOnly(bytes);
+                image = decodePixels(file, header, pixels, Imgcodecs.IMREAD_UNCHANGED);
+                if (header.channels() == GRAY_AND_ALPHA) {
+                    image = grayAndAlpha(image);
+                }
+            } catch (IllegalArgumentException | OutOfMemoryError e) {
+                throw damaged(file, header, e);
+            }
+        } else {
+            image = decodePixels(file, header, bytes, Imgcodecs.IMREAD_UNCHANGED);
+        }
+        return upright(
+                requireSize(file, header, header.storedSize(), image), header.orientation());
+    }
+
+    /** Returns the two channels that OpenCV has decoded to four. */
+    private static Mat grayAndAlpha(Mat image) {
+        Mat pair = new Mat(image.rows(), image.cols(), CvType.makeType(image.depth(), 2));
+        Core.mixChannels(List.of(image), List.of(pair), new MatOfInt(0, 0, 3, 1));
+        image.release();
+        return pair;
     }
 
     private static Mat requireSize(String file, ImageHeader header, Size expected, Mat image) {

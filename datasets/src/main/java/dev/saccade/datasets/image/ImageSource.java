@@ -5,6 +5,9 @@ import static java.util.Objects.requireNonNull;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.datasets.PixelFormat;
+import dev.saccade.datasets.raster.Composite;
+import dev.saccade.datasets.raster.PixelReader;
 
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;
@@ -35,8 +38,9 @@ public final class ImageSource {
     private final long maxPixels;
     private final Consumer<String> warnings;
 
+    /** Reads 8-bit RGB, or, given a format, float32. */
     private interface Pixels {
-        Mat read(long maxPixels, Consumer<String> warnings);
+        Mat read(PixelFormat format, long maxPixels, Consumer<String> warnings);
     }
 
     private ImageSource(
@@ -56,12 +60,12 @@ public final class ImageSource {
         return source(
                 name,
                 Optional.of(bytes),
-                (most, warnings) -> ImageReader.read(name, bytes.get(), most, warnings));
+                (format, most, warnings) ->
+                        format.isRgb8()
+                                ? ImageReader.read(name, bytes.get(), most, warnings)
+                                : PixelReader.read(name, bytes.get(), format));
     }
 
-    private static ImageSource decoded(String name, Supplier<Mat> pixels) {
-        return source(name, Optional.empty(), (most, warnings) -> pixels.get());
-    }
 
     private static ImageSource source(
             String name, Optional<Supplier<byte[]>> encoded, Pixels pixels) {
@@ -87,9 +91,40 @@ public final class ImageSource {
                 name, encoded, pixels, maxPixels, requireNonNull(receiver, "receiver"));
     }
 
+    /**
+     * Returns this source for drawing: {@link #read()} shows the {@linkplain Composite composite}
+     * of images of another format than 8-bit RGB.
+     */
+    public ImageSource display(PixelFormat shown) {
+        if (shown.isRgb8()) {
+            return this;
+        }
+        Pixels composite =
+                (format, most, receiver) -> {
+                    if (!format.isRgb8()) {
+                        return pixels.read(format, most, receiver);
+                    }
+                    Mat values = pixels.read(shown, most, receiver);
+                    try {
+                        return Composite.of(values, shown);
+                    } finally {
+                        values.release();
+                    }
+                };
+        return new ImageSource(name, encoded, composite, maxPixels, warnings);
+    }
+
     public static ImageSource of(Path file) {
         requireNonNull(file, "file");
-        return encoded(file.toString(), () -> ImageReader.readBytes(file));
+        String name = file.toString();
+        return source(
+                name,
+                Optional.of(() -> ImageReader.readBytes(file)),
+                (format, most, warnings) ->
+                        format.isRgb8()
+                                ? ImageReader.read(
+                                        name, ImageReader.readBytes(file), most, warnings)
+                                : PixelReader.read(file, format));
     }
 
     /** Creates a source from the bytes of a file, such as an upload; does not copy them. */
@@ -115,11 +150,25 @@ public final class ImageSource {
     public static ImageSource of(BufferedImage image) {
         requireNonNull(image, "image");
         String name = "BufferedImage of " + image.getHeight() + "x" + image.getWidth();
-        return decoded(name, () -> BufferedPixels.bgr(image));
+        return source(
+                name,
+                Optional.empty(),
+                (format, most, warnings) -> {
+                    Mat bgr = BufferedPixels.bgr(image);
+                    if (format.isRgb8()) {
+                        return bgr;
+                    }
+                    try {
+                        return PixelReader.read(name, bgr, format);
+                    } finally {
+                        bgr.release();
+                    }
+                });
     }
 
     /**
-     * Creates a source from an OpenCV image: BGR, BGRA (alpha is dropped) or gray, uint8. The
+     * Creates a source from an OpenCV image: BGR, BGRA (alpha is dropped) or gray, uint8; or
+     * values as stored, for models with another {@link PixelFormat}, three channels as BGR. The
      * caller frees it after use.
      */
     public static ImageSource of(Mat image) {
@@ -130,7 +179,13 @@ public final class ImageSource {
     /** Creates a source from an OpenCV image, with a name for messages; see {@link #of(Mat)}. */
     public static ImageSource of(String name, Mat image) {
         requireNonNull(image, "image");
-        return decoded(name, () -> bgr(name, image));
+        return source(
+                name,
+                Optional.empty(),
+                (format, most, warnings) ->
+                        format.isRgb8()
+                                ? bgr(name, image)
+                                : PixelReader.read(name, image, format));
     }
 
     private static Mat bgr(String name, Mat image) {
@@ -173,6 +228,11 @@ public final class ImageSource {
      * @throws SaccadeException if the source is not a usable image; names the source
      */
     public Mat read() {
-        return pixels.read(maxPixels, warnings);
+        return read(PixelFormat.RGB);
+    }
+
+    /** Returns the pixels of a format; see {@link #read()} and {@link PixelReader}. */
+    public Mat read(PixelFormat format) {
+        return pixels.read(format, maxPixels, warnings);
     }
 }

@@ -36,11 +36,10 @@ import java.util.SplittableRandom;
  */
 public final class Batch implements AutoCloseable {
 
-    private static final int CHANNELS = 3;
-
     private final BufferPool pool;
     private final BufferPool.Buffer pixels;
     private final Optional<BufferPool.Buffer> labels;
+    private final int channels;
     private final Size size;
     private final ImmutableList<ImageInfo> images;
     private final ImmutableList<Instances> targets;
@@ -51,7 +50,8 @@ public final class Batch implements AutoCloseable {
         long cells = size.area() * samples.size();
         boolean labeled = samples.get(0).labels().isPresent();
         this.pool = pool;
-        this.pixels = pool.take(DataType.FLOAT32, CHANNELS * cells);
+        this.channels = samples.get(0).image().channels();
+        this.pixels = pool.take(DataType.FLOAT32, channels * cells);
         this.labels = labeled ? Optional.of(pool.take(DataType.INT64, cells)) : Optional.empty();
         this.size = size;
         this.images = samples.stream().map(Sample::info).collect(toImmutableList());
@@ -69,8 +69,14 @@ public final class Batch implements AutoCloseable {
 
     static Batch collate(List<Sample> samples, BufferPool pool) {
         Size size = samples.get(0).info().padded();
+        int channels = samples.get(0).image().channels();
         for (Sample sample : samples) {
             size = size.union(sample.info().padded());
+            if (sample.image().channels() != channels) {
+                throw SaccadeException.user(
+                        "%s: has %d channels, but the first image of its batch has %d",
+                        sample.info().file(), sample.image().channels(), channels);
+            }
         }
         if (size.area() * samples.size() > ImageInfo.MAX_PIXELS) {
             throw SaccadeException.user(
@@ -108,7 +114,7 @@ public final class Batch implements AutoCloseable {
     /** Applies steps to the images and classes of this batch, in order. */
     void augment(List<BatchAugment> steps, SplittableRandom random) {
         BatchAugment.Images all =
-                new BatchAugment.Images(pixels.bytes().asFloatBuffer(), size, classTargets);
+                new BatchAugment.Images(pixels.bytes().asFloatBuffer(), channels, size, classTargets);
         for (BatchAugment step : steps) {
             step.apply(all, random);
             if (classTargets.size() != images.size()) {
@@ -119,7 +125,7 @@ public final class Batch implements AutoCloseable {
         }
     }
 
-    /** Returns the pixels, [N, 3, H, W] RGB; valid until this batch is closed. */
+    /** Returns the pixels, [N, C, H, W], RGB if three channels; valid until this batch is closed. */
     public FloatBuffer pixels() {
         return pixels.bytes().asFloatBuffer().asReadOnlyBuffer();
     }
@@ -130,7 +136,7 @@ public final class Batch implements AutoCloseable {
      * the first batches of a loader.
      */
     public ImageBatch to(NDManager manager) {
-        Shape shape = new Shape(images.size(), CHANNELS, size.height(), size.width());
+        Shape shape = new Shape(images.size(), channels, size.height(), size.width());
         return new ImageBatch(pool.array(pixels, shape, manager), images);
     }
 

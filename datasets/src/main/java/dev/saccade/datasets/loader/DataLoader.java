@@ -10,6 +10,7 @@ import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -85,6 +86,7 @@ public final class DataLoader<B> implements AutoCloseable {
      * Creates a loader of the batches of one rank; all ranks together read the same batches as a
      * single process.
      *
+     * @param pixels channels and values of the images
      * @param transforms the transforms of an epoch, counted from 0
      * @param batchAugments steps on each batch
      * @param dropLast whether to drop the last batches if there is not one for each rank
@@ -93,6 +95,7 @@ public final class DataLoader<B> implements AutoCloseable {
      */
     public static DataLoader<Batch> distributed(
             Dataset dataset,
+            PixelFormat pixels,
             IntFunction<List<Transform>> transforms,
             List<BatchAugment> batchAugments,
             TargetKind targets,
@@ -103,7 +106,7 @@ public final class DataLoader<B> implements AutoCloseable {
             boolean dropLast) {
         Sampler all = Sampler.of(dataset, targets, batchSize, seed);
         Sampler own = new DistributedSampler(all, ranks.rank(), ranks.worldSize(), dropLast);
-        SampleReader reader = new SampleReader(dataset, transforms, targets);
+        SampleReader reader = new SampleReader(dataset, transforms, targets, pixels);
         return training(reader, own, batchAugments, threads, seed);
     }
 

@@ -5,38 +5,55 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageFile;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.raster.PixelReader;
 
 import org.opencv.core.Mat;
 
 import java.util.function.Supplier;
 
-/** Decodes images before any transform. */
+/** Decodes images of a {@link PixelFormat} before any transform. */
 final class ImageDecoder {
 
-    private ImageDecoder() {}
+    private final PixelFormat pixels;
+
+    ImageDecoder(PixelFormat pixels) {
+        this.pixels = pixels;
+    }
 
     /** Reads an image of a data set, but no targets; throws if its size is not as declared. */
-    static Sample read(ImageFile image) {
+    Sample read(ImageFile image) {
         return Sample.of(decode(image), info(image), Instances.empty());
     }
 
     /** Reads an image outside of any data set, with id 0. */
-    static Sample read(ImageSource source) {
-        Mat image = source.read();
+    Sample read(ImageSource source) {
+        Mat image = source.read(pixels);
         return Sample.of(image, ImageInfo.of(0, source.name(), size(image)), Instances.empty());
     }
 
     /** Decodes an image of a data set; throws if its size is not as declared. */
-    static Mat decode(ImageFile image) {
+    Mat decode(ImageFile image) {
         return decode(image, 1);
     }
 
-    private static Mat decode(ImageFile image, int reduction) {
-        return ImageReader.read(image.file(), image.size(), reduction);
+    private Mat decode(ImageFile image, int reduction) {
+        if (pixels.isRgb8()) {
+            return ImageReader.read(image.file(), image.size(), reduction);
+        }
+        Mat read = PixelReader.read(image.file(), pixels);
+        Size size = size(read);
+        if (!size.equals(image.size())) {
+            read.release();
+            throw SaccadeException.user(
+                    "%s: is %s (height x width), but declared as %s",
+                    image.file(), size, image.size());
+        }
+        return read;
     }
 
     /**
@@ -44,13 +61,13 @@ final class ImageDecoder {
      *
      * @param reduction factor by which an upright JPEG is reduced, see {@link Transform#reduction}
      */
-    static Sample read(ImageFile image, int label, int reduction) {
-        Mat pixels = decode(image, reduction);
+    Sample read(ImageFile image, int label, int reduction) {
+        Mat decoded = decode(image, reduction);
         Size full = image.size();
-        Size size = size(pixels);
+        Size size = size(decoded);
         ImageInfo info = info(image);
         return Sample.of(
-                pixels,
+                decoded,
                 size.equals(full)
                         ? info
                         : info.resized(

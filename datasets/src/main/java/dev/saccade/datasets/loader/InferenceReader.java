@@ -8,6 +8,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
@@ -25,16 +26,22 @@ public final class InferenceReader {
 
     private final ImmutableList<List<Transform>> pipelines;
     private final Optional<Tiles> tiles;
+    private final ImageDecoder decoder;
     private final BufferPool buffers = new BufferPool();
 
     /**
-     * Creates a reader that does not split images into tiles.
+     * Creates a reader of 8-bit RGB images that does not split images into tiles.
      *
      * @param pipelines transforms of each augmentation; see {@link
      *     dev.saccade.datasets.transforms.TestTimeAugmentation#pipelines}
      */
     public InferenceReader(List<List<Transform>> pipelines) {
-        this(pipelines, Optional.empty());
+        this(pipelines, PixelFormat.RGB);
+    }
+
+    /** Creates a reader of images of a format, which does not split images into tiles. */
+    public InferenceReader(List<List<Transform>> pipelines, PixelFormat pixels) {
+        this(pipelines, Optional.empty(), pixels);
     }
 
     /**
@@ -42,11 +49,14 @@ public final class InferenceReader {
      *
      * @param pipelines transforms of each augmentation, applied to the image or to each tile
      * @param tiles how to split images larger than a tile; if empty, images are not split
+     * @param pixels channels and values of the images
      */
-    public InferenceReader(List<List<Transform>> pipelines, Optional<Tiles> tiles) {
+    public InferenceReader(
+            List<List<Transform>> pipelines, Optional<Tiles> tiles, PixelFormat pixels) {
         checkArgument(!pipelines.isEmpty(), "pipelines: got none, expected at least one");
         this.pipelines = ImmutableList.copyOf(pipelines);
         this.tiles = tiles;
+        this.decoder = new ImageDecoder(pixels);
     }
 
     /**
@@ -60,7 +70,7 @@ public final class InferenceReader {
         return ImageDecoder.describingFailure(
                 image,
                 () -> {
-                    try (Sample decoded = ImageDecoder.read(image)) {
+                    try (Sample decoded = decoder.read(image)) {
                         return input(List.of(decoded));
                     }
                 });
@@ -74,7 +84,7 @@ public final class InferenceReader {
     public InferenceInput read(List<ImageSource> images) {
         List<Sample> decoded = new ArrayList<>();
         try {
-            images.forEach(image -> decoded.add(ImageDecoder.read(image)));
+            images.forEach(image -> decoded.add(decoder.read(image)));
             return input(decoded);
         } finally {
             decoded.forEach(Sample::close);

@@ -12,6 +12,7 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.ObjectStatistics;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.SamplePool;
 import dev.saccade.datasets.TrainingTargets;
@@ -29,20 +30,33 @@ public final class SampleReader {
     private final Dataset dataset;
     private final IntFunction<List<Transform>> transforms;
     private final TargetKind targets;
+    private final ImageDecoder decoder;
     private final Supplier<ImmutableIntArray> trained;
 
+    /** Creates a reader of 8-bit RGB images. */
     public SampleReader(Dataset dataset, List<Transform> transforms, TargetKind targets) {
-        this(dataset, always(transforms), targets);
+        this(dataset, always(transforms), targets, PixelFormat.RGB);
+    }
+
+    /** Creates a reader of 8-bit RGB images whose transforms depend on the epoch. */
+    public SampleReader(
+            Dataset dataset, IntFunction<List<Transform>> transforms, TargetKind targets) {
+        this(dataset, transforms, targets, PixelFormat.RGB);
     }
 
     /**
      * Creates a reader whose transforms depend on the epoch.
      *
      * @param transforms the transforms of an epoch, counted from 0
+     * @param pixels channels and values of the images
      */
     public SampleReader(
-            Dataset dataset, IntFunction<List<Transform>> transforms, TargetKind targets) {
+            Dataset dataset,
+            IntFunction<List<Transform>> transforms,
+            TargetKind targets,
+            PixelFormat pixels) {
         this.dataset = dataset;
+        this.decoder = new ImageDecoder(pixels);
         this.transforms = transforms;
         this.targets = targets;
         // Scanning all images is slow, and most transforms need no other samples.
@@ -111,13 +125,13 @@ public final class SampleReader {
                         ? objects(image, dataset.annotations(index))
                         : Instances.empty();
         if (targets == TargetKind.CLASSES) {
-            return ImageDecoder.read(image, label(image, dataset.label(index)), reduction);
+            return decoder.read(image, label(image, dataset.label(index)), reduction);
         }
         if (!targets.hasLabelMaps()) {
-            return Sample.of(ImageDecoder.decode(image), ImageDecoder.info(image), objects);
+            return Sample.of(decoder.decode(image), ImageDecoder.info(image), objects);
         }
         LabelMap labels = dataset.labels(index);
-        return Sample.of(ImageDecoder.decode(image), ImageDecoder.info(image), objects, labels);
+        return Sample.of(decoder.decode(image), ImageDecoder.info(image), objects, labels);
     }
 
     private static int label(ImageFile image, OptionalInt label) {

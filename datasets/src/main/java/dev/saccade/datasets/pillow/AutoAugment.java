@@ -6,6 +6,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.components.TargetKind;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -112,6 +113,11 @@ public record AutoAugment(
     @Override
     public Optional<String> incompatibility(TargetKind targets) {
         return PillowImage.incompatibility(type(), targets);
+    }
+
+    @Override
+    public Optional<String> incompatibility(PixelFormat pixels) {
+        return Transform.requireRgb8(type(), pixels);
     }
 
     @Override

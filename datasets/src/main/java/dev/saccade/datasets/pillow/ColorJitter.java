@@ -5,6 +5,7 @@ import dev.saccade.core.SeededRandom;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.components.TargetKind;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -54,6 +55,11 @@ public record ColorJitter(
                 case SATURATION -> PillowColors.color(image, factor);
             };
         }
+    }
+
+    @Override
+    public Optional<String> incompatibility(PixelFormat pixels) {
+        return Transform.requireRgb8(type(), pixels);
     }
 
     @Override

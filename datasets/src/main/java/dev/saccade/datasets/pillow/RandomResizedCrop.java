@@ -8,6 +8,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -91,6 +92,11 @@ public record RandomResizedCrop(
         Size target = target();
         int most = Math.min(crop.width / target.width(), crop.height / target.height());
         return Integer.highestOneBit(Math.max(1, Math.min(most, MAX_REDUCTION)));
+    }
+
+    @Override
+    public Optional<String> incompatibility(PixelFormat pixels) {
+        return Transform.requireRgb8(type(), pixels);
     }
 
     @Override

@@ -10,6 +10,7 @@ import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -89,6 +90,11 @@ public record ResizeEdge(
     @Override
     public ImageScale scale(ImageScale image) {
         return image.resized(target(image.size()));
+    }
+
+    @Override
+    public Optional<String> incompatibility(PixelFormat pixels) {
+        return Transform.requireRgb8(type(), pixels);
     }
 
     @Override

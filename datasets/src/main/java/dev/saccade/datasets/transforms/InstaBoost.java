@@ -13,6 +13,7 @@ import dev.saccade.core.structures.Contours;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -103,6 +104,11 @@ public record InstaBoost(
         return targets.hasMasks()
                 ? Optional.empty()
                 : Optional.of("instaboost: requires masks; train a model with masks, or remove it");
+    }
+
+    @Override
+    public Optional<String> incompatibility(PixelFormat pixels) {
+        return Transform.requireRgb8(type(), pixels);
     }
 
     @Override

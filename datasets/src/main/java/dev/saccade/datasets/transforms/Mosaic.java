@@ -15,7 +15,6 @@ import dev.saccade.datasets.Transform;
 
 import org.opencv.core.Mat;
 import org.opencv.core.Rect;
-import org.opencv.core.Scalar;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -104,7 +103,7 @@ public record Mosaic(
         // Rejects sizes that are too large before memory is allocated.
         ImageInfo info = sample.info().cropped(size);
         Mat pixels =
-                new Mat(size.height(), size.width(), sample.image().type(), Scalar.all(padVal));
+                Channels.filled(size.height(), size.width(), sample.image().type(), padVal);
         short[] labels = new short[sample.labels().isPresent() ? (int) size.area() : 0];
         Arrays.fill(labels, (short) LabelMap.IGNORE);
         Canvas canvas = new Canvas(size, pixels, labels, new ArrayList<>());

@@ -3,21 +3,24 @@ package dev.saccade.datasets.transforms;
 import com.google.common.primitives.Floats;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.Text;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.datasets.Normalization;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
  * Converts BGR pixels to RGB and {@code (value - mean) / std}, when the sample is written to a
  * batch.
  *
- * @param mean of red, green and blue, in 0..255
- * @param std of red, green and blue
+ * @param mean of each channel, such as red, green and blue, in 0..255
+ * @param std of each channel
  */
 @Component("normalize")
 public record Normalize(
@@ -29,9 +32,9 @@ public record Normalize(
         mean = List.copyOf(mean);
         std = List.copyOf(std);
         new Checks()
-                .size("mean", mean, 3, 3)
+                .size("mean", mean, 1, PixelFormat.MAX_CHANNELS)
                 .each("mean", mean, -1e6, 1e6)
-                .size("std", std, 3, 3)
+                .size("std", std, mean.size(), mean.size())
                 .each("std", std, 1e-6, 1e6)
                 .throwIfAny();
     }
@@ -39,6 +42,18 @@ public record Normalize(
     @Override
     public boolean mustBeLast() {
         return true;
+    }
+
+    @Override
+    public Optional<String> incompatibility(PixelFormat pixels) {
+        return mean.size() == pixels.channels()
+                ? Optional.empty()
+                : Optional.of(
+                        Text.format(
+                                "normalize: mean and std have %d values, but the images have %d"
+                                        + " channels; set one value per channel (saccade check"
+                                        + " prints them)",
+                                mean.size(), pixels.channels()));
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.saccade.datasets.transforms;
 import dev.saccade.core.Checks;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -72,6 +73,13 @@ public record PhotometricDistortion(
         public Parameters {
             permutation = List.copyOf(permutation);
         }
+    }
+
+    @Override
+    public Optional<String> incompatibility(PixelFormat pixels) {
+        return variant == Variant.SEGMENTATION
+                ? Transform.requireRgb8("photometric_distortion of variant segmentation", pixels)
+                : Transform.requireRgb(type(), pixels);
     }
 
     @Override

@@ -9,6 +9,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -19,6 +20,7 @@ import org.opencv.core.Scalar;
 import org.opencv.imgproc.Imgproc;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
@@ -82,6 +84,11 @@ public record RandomAffine(
             double shearY,
             double moveX,
             double moveY) {}
+
+    @Override
+    public Optional<String> incompatibility(PixelFormat pixels) {
+        return Channels.colorIncompatibility("border_val", borderVal, pixels);
+    }
 
     @Override
     public Sample apply(Sample sample, SplittableRandom random) {
@@ -159,15 +166,22 @@ public record RandomAffine(
     private Mat warp(Mat image, Affine map, Size size) {
         Mat matrix = new Mat(3, 3, CvType.CV_64F);
         matrix.put(0, 0, map.xx(), map.xy(), map.x0(), map.yx(), map.yy(), map.y0(), 0, 0, 1);
-        Mat warped = new Mat();
-        Imgproc.warpPerspective(
-                image,
-                warped,
-                matrix,
-                new org.opencv.core.Size(size.width(), size.height()),
-                Imgproc.INTER_LINEAR,
-                Core.BORDER_CONSTANT,
-                new Scalar(borderVal.get(0), borderVal.get(1), borderVal.get(2)));
+        Scalar outside = Channels.color(borderVal, image);
+        Mat warped =
+                Channels.apply(
+                        image,
+                        part -> {
+                            Mat result = new Mat();
+                            Imgproc.warpPerspective(
+                                    part,
+                                    result,
+                                    matrix,
+                                    new org.opencv.core.Size(size.width(), size.height()),
+                                    Imgproc.INTER_LINEAR,
+                                    Core.BORDER_CONSTANT,
+                                    outside);
+                            return result;
+                        });
         matrix.release();
         return warped;
     }

@@ -6,6 +6,7 @@ import dev.saccade.core.components.Default;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.SamplePool;
 import dev.saccade.datasets.Transform;
@@ -65,6 +66,14 @@ public record RandomChoice(@Default("[[]]") List<List<Transform>> branches) impl
         return branches.stream()
                 .flatMap(List::stream)
                 .flatMap(step -> step.incompatibility(targets).stream())
+                .findFirst();
+    }
+
+    @Override
+    public Optional<String> incompatibility(PixelFormat pixels) {
+        return branches.stream()
+                .flatMap(List::stream)
+                .flatMap(step -> step.incompatibility(pixels).stream())
                 .findFirst();
     }
 

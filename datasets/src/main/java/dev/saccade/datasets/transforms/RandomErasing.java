@@ -8,6 +8,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -17,6 +18,7 @@ import org.opencv.core.Scalar;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
@@ -63,6 +65,11 @@ public record RandomErasing(
     public record Patch(int x1, int y1, int x2, int y2) {}
 
     @Override
+    public Optional<String> incompatibility(PixelFormat pixels) {
+        return Channels.colorIncompatibility("img_border_value", imgBorderValue, pixels);
+    }
+
+    @Override
     public Sample apply(Sample sample, SplittableRandom random) {
         return random.nextDouble() < prob
                 ? erase(sample, samplePatches(sample.info().size(), random))
@@ -101,7 +108,7 @@ public record RandomErasing(
             Mat part =
                     erased.submat(
                             new Rect(patch.x1, patch.y1, patch.x2 - patch.x1, patch.y2 - patch.y1));
-            part.setTo(color);
+            Channels.fill(part, color);
             part.release();
         }
         Size size = sample.info().size();

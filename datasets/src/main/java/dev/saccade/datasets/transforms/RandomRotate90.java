@@ -45,8 +45,7 @@ public record RandomRotate90(@Default("1") double prob) implements Transform {
         }
         Size before = sample.info().size();
         Size size = turns == 2 ? before : new Size(before.width(), before.height());
-        Mat rotated = new Mat();
-        Core.rotate(sample.image(), rotated, CODES.get(turns - 1));
+        Mat rotated = Channels.rotate(sample.image(), CODES.get(turns - 1));
         return sample.transform(
                 rotated,
                 sample.info().cropped(size),

@@ -17,6 +17,7 @@ import dev.saccade.core.structures.ClassTarget;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.classification.ImageFolderDataset;
@@ -84,6 +85,7 @@ class ClassificationLoaderTest {
     private static DataLoader<Batch> loader(Dataset dataset, int threads, long seed) {
         return DataLoader.distributed(
                 dataset,
+                PixelFormat.RGB,
                 epoch -> TRANSFORMS,
                 AUGMENTS,
                 TargetKind.CLASSES,

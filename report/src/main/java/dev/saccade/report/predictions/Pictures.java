@@ -5,8 +5,10 @@ import com.google.common.io.MoreFiles;
 
 import dev.saccade.core.OutputFolder;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.raster.Composite;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.ClassScore;
 import dev.saccade.models.draw.ClassCanvas;
@@ -116,8 +118,8 @@ public final class Pictures {
     }
 
     /** Writes an augmented sample and a thumbnail. Returns their name without extension. */
-    public String write(Sample sample) {
-        Mat picture = ObjectCanvas.picture(sample, classes);
+    public String write(Sample sample, PixelFormat format) {
+        Mat picture = picture(sample, format);
         try {
             String name = name(sample.info().file());
             folder.orElseThrow().write(picture(name), Jpeg.encode(picture));
@@ -126,6 +128,23 @@ public final class Pictures {
             return name;
         } finally {
             picture.release();
+        }
+    }
+
+    private Mat picture(Sample sample, PixelFormat format) {
+        if (format.isRgb8()) {
+            return ObjectCanvas.picture(sample, classes);
+        }
+        try (Sample shown =
+                new Sample(
+                        Composite.of(sample.image(), format),
+                        sample.info(),
+                        sample.targets(),
+                        sample.labels(),
+                        sample.label(),
+                        Optional.empty(),
+                        false)) {
+            return ObjectCanvas.picture(shown, classes);
         }
     }
 

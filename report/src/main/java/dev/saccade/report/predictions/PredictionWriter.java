@@ -40,20 +40,25 @@ public record PredictionWriter(
                         classifier -> ScoreThresholds.DEFAULT));
     }
 
-    /** Predicts an image, which is decoded once. */
+    /** Predicts an image, which is decoded once if it is 8-bit RGB. */
     public JsonNode write(ImageSource image) {
         Mat pixels = read(image);
         try {
-            return write(ImmutableMap.of("image", image.name()), image.name(), pixels);
+            ImageSource decoded = ImageSource.of(image.name(), pixels);
+            boolean isRgb8 = model.spec().pixels().isRgb8();
+            return write(
+                    ImmutableMap.of("image", image.name()), isRgb8 ? decoded : image,
+                    decoded,
+                    sizeOf(pixels));
         } finally {
             pixels.release();
         }
     }
 
     /** Reads an image; an unreadable file is a user error, like a damaged image. */
-    private static Mat read(ImageSource image) {
+    private Mat read(ImageSource image) {
         try {
-            return image.read();
+            return image.display(model.spec().pixels()).read();
         } catch (SaccadeException e) {
             throw e.kind() == SaccadeException.Kind.IO
                     ? SaccadeException.user(e, "%s", e.getMessage())
@@ -64,20 +69,29 @@ public record PredictionWriter(
     /** Predicts pixels [H, W, 3] BGR uint8; the JSON starts with {@code source}. */
     JsonNode write(Map<String, Object> source, String name, Mat pixels) {
         ImageSource image = ImageSource.of(name, pixels);
-        Size size = new Size(pixels.rows(), pixels.cols());
+        return write(source, image, image, sizeOf(pixels));
+    }
+
+    private static Size sizeOf(Mat pixels) {
+        return new Size(pixels.rows(), pixels.cols());
+    }
+
+    private JsonNode write(
+            Map<String, Object> source, ImageSource image, ImageSource shown, Size size) {
         Map<String, Object> prediction =
                 model.match(
-                        detector -> objects(detector, image, size),
-                        segmenter -> regions(segmenter, image),
-                        classifier -> classes(classifier, image, size));
+                        detector -> objects(detector, image, shown, size),
+                        segmenter -> regions(segmenter, image, shown),
+                        classifier -> classes(classifier, image, shown, size));
         return Predictions.JSON.valueToTree(
                 ImmutableMap.builder().putAll(source).putAll(prediction).buildOrThrow());
     }
 
-    private Map<String, Object> objects(Detector detector, ImageSource image, Size size) {
+    private Map<String, Object> objects(
+            Detector detector, ImageSource image, ImageSource shown, Size size) {
         Instances found = thresholds.select(detector.predict(image), detector.classes());
         return ImmutableMap.<String, Object>builder()
-                .putAll(pictures.write(image, found))
+                .putAll(pictures.write(shown, found))
                 .putAll(
                         PredictionJson.of(
                                 size,
@@ -86,19 +100,21 @@ public record PredictionWriter(
                 .buildOrThrow();
     }
 
-    private Map<String, Object> regions(Segmenter segmenter, ImageSource image) {
+    private Map<String, Object> regions(
+            Segmenter segmenter, ImageSource image, ImageSource shown) {
         ClassMap map = segmenter.segment(image);
         return ImmutableMap.<String, Object>builder()
-                .putAll(pictures.write(image, map))
+                .putAll(pictures.write(shown, map))
                 .putAll(PredictionJson.of(map, PredictionJson::rle))
                 .buildOrThrow();
     }
 
-    private Map<String, Object> classes(Classifier classifier, ImageSource image, Size size) {
+    private Map<String, Object> classes(
+            Classifier classifier, ImageSource image, ImageSource shown, Size size) {
         List<ClassScore> scores =
                 ClassScore.top(classifier.predict(image), classifier.classes(), CLASSES);
         return ImmutableMap.<String, Object>builder()
-                .putAll(pictures.write(image, scores))
+                .putAll(pictures.write(shown, scores))
                 .putAll(PredictionJson.of(size, scores))
                 .buildOrThrow();
     }

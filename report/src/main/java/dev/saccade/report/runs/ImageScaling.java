@@ -1,7 +1,7 @@
 package dev.saccade.report.runs;
 
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.image.ImageReader;
+import dev.saccade.datasets.raster.Composite;
 import dev.saccade.models.draw.Jpeg;
 
 import org.opencv.core.Mat;
@@ -19,7 +19,7 @@ public final class ImageScaling {
 
     /** Returns a base64 JPEG whose longer edge has at most 800 pixels. */
     public static String base64(Path file) {
-        Mat image = ImageReader.read(file);
+        Mat image = Composite.read(file);
         try {
             shrink(image, MAX_EDGE);
             return base64(image);

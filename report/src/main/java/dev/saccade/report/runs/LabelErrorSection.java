@@ -5,8 +5,8 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
-import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.datasets.image.OpenCv;
+import dev.saccade.datasets.raster.Composite;
 import dev.saccade.eval.labelerrors.LabelError;
 import dev.saccade.eval.labelerrors.LabelErrors;
 import dev.saccade.eval.labelerrors.LabelErrorsFile;
@@ -57,7 +57,7 @@ public final class LabelErrorSection {
             LabelError error = shown.get(i);
             if (error.image() != open) {
                 pixels.release();
-                pixels = ImageReader.read(dataset.image(error.image()).file());
+                pixels = Composite.read(dataset.image(error.image()).file());
                 open = error.image();
             }
             pictures[i] = picture(dataset, error, i + 1, names.get(error.image()), pixels);

@@ -4,7 +4,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.math.Quantiles;
 
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.image.ImageReader;
+import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.InferenceInput;
 import dev.saccade.datasets.loader.InferenceReader;
 import dev.saccade.models.TrainedModel;
@@ -23,14 +23,14 @@ public record Latency(double decode, double preprocess, double inference) {
     /** Returns the latency of a model, which must already be warmed up. */
     public static Latency of(TrainedModel<?> model, Dataset dataset) {
         int count = Math.min(IMAGES, dataset.size());
-        InferenceReader reader = new InferenceReader(model.pipelines());
+        InferenceReader reader = new InferenceReader(model.pipelines(), model.spec().pixels());
         List<Double> decoded = new ArrayList<>();
         List<Double> preprocessed = new ArrayList<>();
         List<Double> inferred = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int index = (int) ((long) i * dataset.size() / count);
             long start = System.nanoTime();
-            ImageReader.read(dataset.image(index).file()).release();
+            ImageSource.of(dataset.image(index).file()).read(model.spec().pixels()).release();
             long read = System.nanoTime();
             try (InferenceInput input = reader.read(dataset, index)) {
                 long ready = System.nanoTime();

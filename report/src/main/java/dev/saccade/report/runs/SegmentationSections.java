@@ -10,7 +10,6 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
-import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.eval.segmentation.PixelConfusionMatrix;
 import dev.saccade.eval.segmentation.SegmentationClassMetrics;
@@ -126,7 +125,7 @@ public final class SegmentationSections {
         ImageFile file = dataset.image(index);
         LabelMap truth = dataset.labels(index);
         LabelMap predicted = segmenter.predict(ImageSource.of(file.file()));
-        Mat image = ImageReader.read(file.file());
+        Mat image = ImageSource.of(file.file()).display(segmenter.spec().pixels()).read();
         try {
             Size shown = ImageScaling.size(file.size(), MAX_EDGE);
             ImageScaling.shrink(image, MAX_EDGE);

@@ -56,7 +56,9 @@ record Uncertainty(double value, int objects, int uncertain, int changed) {
     static Instances predictFlipped(Detector detector, ImageSource image) {
         TestTimeAugmentation flip = new TestTimeAugmentation(List.of(), true);
         InferenceReader reader =
-                new InferenceReader(List.of(detector.withTta(flip).pipelines().get(1)));
+                new InferenceReader(
+                        List.of(detector.withTta(flip).pipelines().get(1)),
+                        detector.spec().pixels());
         try (InferenceInput input = reader.read(List.of(image))) {
             return detector.predict(input);
         }

@@ -13,6 +13,7 @@ import dev.saccade.models.ModelSpec;
 import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;
 
+import java.util.List;
 import java.util.Map;
 
 /** Identifies runs by model, seed, classes and annotations, but not by pixels. */
@@ -29,7 +30,9 @@ public final class RunIdentity {
                         data.valTransformsAtSize(),
                         data.tta(),
                         train.classes(),
-                        config.precision());
+                        config.precision(),
+                        List.of(),
+                        data.pixels());
         return ImmutableMap.<String, String>builder()
                 .putAll(spec.toMetadata())
                 .put("run.seed", Long.toString(config.seed()))

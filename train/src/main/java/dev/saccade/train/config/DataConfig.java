@@ -1,5 +1,7 @@
 package dev.saccade.train.config;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.ComponentConfig;
@@ -8,6 +10,7 @@ import dev.saccade.core.components.Unwrapped;
 import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.InputSize;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.NamedAugmentations;
 
@@ -22,6 +25,7 @@ import java.util.Optional;
  * @param train training set; may be missing if a program provides the data
  * @param val validation set; without it, the model is not evaluated
  * @param size image size for transforms that do not set one; see {@link #trainTransformsAtSize()}
+ * @param pixels channels and values of the images
  * @param batchAugments steps on training batches after the transforms, such as mixup; for
  *     classifiers
  * @param numLastEpochs at the end of training, number of epochs without the transforms of {@code
@@ -40,6 +44,7 @@ public record DataConfig(
         Optional<Dataset.Config> train,
         Optional<Dataset.Config> val,
         @Unwrapped InputSize size,
+        @Unwrapped PixelFormat pixels,
         @Default("[{type: resize}, {type: random_flip}, {type: normalize}, {type: pad}]")
                 List<Transform> trainTransforms,
         @Default("[]") List<BatchAugment> batchAugments,
@@ -75,6 +80,8 @@ public record DataConfig(
         checkOrder("val_transforms", valTransforms);
         checkReduction("train_transforms", trainTransforms, 1);
         checkReduction("val_transforms", valTransforms, 0);
+        checkPixels("train_transforms", trainTransforms, pixels);
+        checkPixels("val_transforms", valTransforms, pixels);
         checkSkipped(trainTransforms, numLastEpochs, skipTypeKeys);
         checkNoMixing(valTransforms);
         tta.requireFor(size.uncropped().applyTo(valTransforms));
@@ -116,6 +123,14 @@ public record DataConfig(
                     key + "[" + i + "]",
                     step.type() + " after " + before.type(),
                     "the opposite order: normalize and pad must come last");
+        }
+    }
+
+    private static void checkPixels(
+            String key, List<Transform> transforms, PixelFormat pixels) {
+        for (int i = 0; i < transforms.size(); i++) {
+            Optional<String> fault = transforms.get(i).incompatibility(pixels);
+            checkArgument(fault.isEmpty(), "%s[%s]: %s", key, i, fault.orElse(""));
         }
     }
 

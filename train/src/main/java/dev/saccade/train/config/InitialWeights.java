@@ -3,6 +3,7 @@ package dev.saccade.train.config;
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.weights.LoadReport;
+import dev.saccade.checkpoint.weights.StemInit;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.components.Backbone;
@@ -90,7 +91,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
             Optional<InitialWeights> initial, RunConfig config, Model<?> model) {
         List<String> notes = new ArrayList<>();
         if (initial.isPresent()) {
-            notes.addAll(initial.get().load(model).toString().lines().toList());
+            notes.addAll(initial.get().load(model, config.stemInit()).toString().lines().toList());
             return notes;
         }
         if (config.initFrom().isPresent()) {
@@ -117,10 +118,10 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         return published.map(weights -> weights.open(file)).orElseGet(() -> Checkpoints.open(file));
     }
 
-    private LoadReport load(Model<?> model) {
+    private LoadReport load(Model<?> model, StemInit stemInit) {
         Checkpoint checkpoint = open();
         try {
-            return model.initializeFrom(checkpoint);
+            return model.initializeFrom(checkpoint, stemInit);
         } catch (SaccadeException e) {
             if (e.kind() != SaccadeException.Kind.USER) {
                 throw e;

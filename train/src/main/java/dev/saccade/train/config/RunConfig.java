@@ -2,6 +2,7 @@ package dev.saccade.train.config;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import dev.saccade.checkpoint.weights.StemInit;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.ConfigWriter;
@@ -51,6 +52,8 @@ import java.util.function.IntFunction;
  * @param logInterval optimizer steps per log line
  * @param initFrom a checkpoint or the name of {@link PretrainedWeights}; {@code none} trains from
  *     scratch
+ * @param stemInit how weights of RGB images initialize the first layers of a model of other
+ *     channels
  */
 public record RunConfig(
         ModelConfig model,
@@ -71,6 +74,7 @@ public record RunConfig(
         CheckpointConfig checkpoint,
         @Default("50") int logInterval,
         Optional<String> initFrom,
+        @Default("copy") StemInit stemInit,
         @Default("[]") List<Hook.Config> hooks) {
 
     public RunConfig {

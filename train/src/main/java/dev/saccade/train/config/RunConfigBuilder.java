@@ -1,9 +1,11 @@
 package dev.saccade.train.config;
 
+import dev.saccade.checkpoint.weights.StemInit;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Transform;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.models.ModelConfig;
@@ -204,6 +206,18 @@ public final class RunConfigBuilder {
     /** Sets a checkpoint or the name of published weights; {@code none} trains from scratch. */
     public RunConfigBuilder initFrom(String weights) {
         return set("init_from", weights);
+    }
+
+    public RunConfigBuilder stemInit(StemInit rule) {
+        return set("stem_init", rule);
+    }
+
+    /** Sets the number of channels, and the stored values that are mapped to 0 and 255. */
+    public RunConfigBuilder pixels(PixelFormat format) {
+        return set("data.channels", format.channels())
+                .set("data.range", format.range())
+                .set("data.extra_files", format.extraFiles())
+                .set("data.display", format.display());
     }
 
     public RunConfigBuilder evaluateEvery(Interval interval) {

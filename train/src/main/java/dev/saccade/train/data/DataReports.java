@@ -8,6 +8,7 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.datasets.ChannelStatistics;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
@@ -27,14 +28,24 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 
-/** Statistics and errors of the data sets of a run, {@code train} and optionally {@code val}. */
-public record DataReports(Map<String, DatasetReport> byRole) {
+/**
+ * Statistics and errors of the data sets of a run, {@code train} and optionally {@code val}.
+ *
+ * @param channels statistics of the training images; empty for 8-bit RGB and if not decoded
+ */
+public record DataReports(
+        Map<String, DatasetReport> byRole, Optional<ChannelStatistics> channels) {
 
     private static final int MAX_SHOWN = 3;
 
     public DataReports {
         byRole = ImmutableMap.copyOf(byRole);
+    }
+
+    public DataReports(Map<String, DatasetReport> byRole) {
+        this(byRole, Optional.empty());
     }
 
     /** Checks data sets by role, as a run does. {@code train} must precede {@code val}. */
@@ -51,11 +62,19 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         Map<String, DatasetReport> reports = new LinkedHashMap<>();
         SplitComparison comparison = new SplitComparison();
         Optional<DatasetReport> first = Optional.empty();
+        AtomicReference<Optional<ChannelStatistics>> channels =
+                new AtomicReference<>(Optional.empty());
+        CheckOptions trainOptions =
+                options.with(
+                        options.pixels(),
+                        image ->
+                                channels.updateAndGet(
+                                        sum -> Optional.of(sum.map(image::plus).orElse(image))));
         for (Map.Entry<String, DataSource> source : sources.entrySet()) {
             String role = source.getKey();
             boolean isTraining = role.equals("train");
             CheckOptions roleOptions =
-                    isTraining ? options : options.forEvaluation().with(valTransforms);
+                    isTraining ? trainOptions : options.forEvaluation().with(valTransforms);
             DatasetReport report =
                     source.getValue()
                             .check()
@@ -68,11 +87,12 @@ public record DataReports(Map<String, DatasetReport> byRole) {
             first = first.or(() -> Optional.of(report));
         }
         comparison.complete(reports, role -> "data." + role);
-        return new DataReports(reports);
+        return new DataReports(reports, channels.get());
     }
 
     public static CheckOptions options(RunConfig config, boolean decode, Runnable onImage) {
-        return new CheckOptions(decode, config.model().head(), config.data().workers(), onImage);
+        return new CheckOptions(decode, config.model().head(), config.data().workers(), onImage)
+                .with(config.data().pixels(), any -> {});
     }
 
     /** Returns the checked validation set of a run. Fails if it is missing or has errors. */
@@ -218,7 +238,8 @@ public record DataReports(Map<String, DatasetReport> byRole) {
                 ImmutableMap.copyOf(
                         Maps.transformEntries(
                                 byRole,
-                                (role, report) -> DetectionLimits.check(role, report, config))));
+                                (role, report) -> DetectionLimits.check(role, report, config))),
+                channels);
     }
 
     public boolean hasErrors() {

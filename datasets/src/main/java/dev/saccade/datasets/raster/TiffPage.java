@@ -1,0 +1,138 @@
+package dev.saccade.datasets.raster;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** Reads the pixels of a page of a TIFF. Errors name no file. */
+final class TiffPage {
+
+    private final FileBytes file;
+    private final TiffLayout layout;
+    private final ByteOrder order;
+    private final long[] offsets;
+    private final long[] lengths;
+
+    TiffPage(FileBytes file, TiffTags tags) {
+        this.file = file;
+        layout = TiffLayout.of(tags);
+        order = tags.order();
+        int chunks = layout.chunks();
+        boolean tiled = layout.tiled();
+        int positions = tiled ? TiffLayout.TILES : TiffLayout.STRIPS;
+        checkArgument(tags.has(positions), "it has no strips and no tiles");
+        offsets = tags.integers(positions, chunks);
+        int counts = tiled ? TiffLayout.TILE_LENGTHS : TiffLayout.STRIP_LENGTHS;
+        // Uncompressed files may have no lengths.
+        lengths = tags.has(counts) ? tags.integers(counts, chunks) : unknownLengths();
+    }
+
+    private long[] unknownLengths() {
+        long[] unknown = new long[offsets.length];
+        for (int i = 0; i < unknown.length; i++) {
+            unknown[i] = Math.max(0, file.size() - offsets[i]);
+        }
+        return unknown;
+    }
+
+    TiffLayout layout() {
+        return layout;
+    }
+
+    /** Copies a part of the page to a raster of the same type, from a channel on. */
+    void read(Window window, Raster target, int firstChannel) {
+        int planes = layout.separate() ? layout.channels() : 1;
+        int firstRow = window.top() / layout.chunkHeight();
+        int lastRow = (window.bottom() - 1) / layout.chunkHeight();
+        int firstColumn = window.left() / layout.chunkWidth();
+        int lastColumn = (window.right() - 1) / layout.chunkWidth();
+        for (int plane = 0; plane < planes; plane++) {
+            for (int row = firstRow; row <= lastRow; row++) {
+                for (int column = firstColumn; column <= lastColumn; column++) {
+                    copy(plane, row, column, window, target, firstChannel + plane);
+                }
+            }
+        }
+    }
+
+    private void copy(
+            int plane, int row, int column, Window window, Raster target, int firstChannel) {
+        int top = row * layout.chunkHeight();
+        int left = column * layout.chunkWidth();
+        int fromY = Math.max(window.top(), top) - top;
+        int toY = (int) Math.min(window.bottom(), (long) top + layout.chunkHeight()) - top;
+        int fromX = Math.max(window.left(), left) - left;
+        int toX = (int) Math.min(window.right(), (long) left + layout.chunkWidth()) - left;
+        int index = (plane * layout.rows() + row) * layout.columns() + column;
+        int channels = layout.chunkChannels();
+        if (offsets[index] == 0 && lengths[index] == 0) {
+            fill(window, target, firstChannel, top + fromY, top + toY, left + fromX, left + toX);
+            return;
+        }
+        boolean plain = layout.compression() == TiffCompression.NONE;
+        long rowBytes = layout.rowBytes();
+        int firstY = plain ? fromY : 0;
+        ByteBuffer chunk = chunk(index, firstY * rowBytes, (toY - firstY) * rowBytes);
+        TiffRows rows = new TiffRows(layout, order, chunk);
+        for (int y = fromY; y < toY; y++) {
+            ByteBuffer values = rows.next(y - firstY);
+            int at =
+                    target.index(
+                            top + y - window.top(), left + fromX - window.left(), firstChannel);
+            copyRow(values, fromX * channels, toX - fromX, channels, target, at);
+        }
+    }
+
+    /** Returns the stored bytes from an offset on, uncompressed but otherwise as stored. */
+    private ByteBuffer chunk(int index, long offset, long needed) {
+        checkArgument(needed <= Integer.MAX_VALUE - 64, "a strip or tile has %s bytes", needed);
+        if (layout.compression() == TiffCompression.NONE && !layout.reversesBits()) {
+            checkArgument(lengths[index] >= offset + needed, "a strip or tile is incomplete");
+            return file.read(Math.addExact(offsets[index], offset), needed, order);
+        }
+        ByteBuffer packed = file.read(offsets[index], lengths[index], order);
+        if (layout.reversesBits()) {
+            for (int i = 0; i < packed.limit(); i++) {
+                packed.put(i, (byte) (Integer.reverse(packed.get(i)) >>> 24));
+            }
+        }
+        if (layout.compression() == TiffCompression.NONE) {
+            checkArgument(packed.limit() >= offset + needed, "a strip or tile is incomplete");
+            return packed.slice((int) offset, (int) needed);
+        }
+        return ByteBuffer.wrap(layout.compression().decode(packed, (int) (offset + needed)));
+    }
+
+    private static void copyRow(
+            ByteBuffer values, int first, int pixels, int channels, Raster target, int at) {
+        int bytes = target.type().bytes();
+        ByteBuffer samples = target.samples();
+        if (channels == target.channels()) {
+            samples.put(at, values, first * bytes, pixels * channels * bytes);
+            return;
+        }
+        int step = target.channels() * bytes;
+        int from = first * bytes;
+        for (int x = 0; x < pixels; x++, at += step) {
+            for (int i = 0; i < channels * bytes; i++) {
+                samples.put(at + i, values.get(from++));
+            }
+        }
+    }
+
+    private void fill(
+            Window window, Raster target, int channel, int top, int bottom, int left, int right) {
+        if (layout.missing() == 0) {
+            return;
+        }
+        for (int y = top; y < bottom; y++) {
+            for (int x = left; x < right; x++) {
+                for (int c = 0; c < layout.chunkChannels(); c++) {
+                    int at = target.index(y - window.top(), x - window.left(), channel + c);
+                    layout.type().write(target.samples(), at, layout.missing());
+                }
+            }
+        }
+    }
+}

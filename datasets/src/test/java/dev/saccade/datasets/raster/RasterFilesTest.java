@@ -1,0 +1,167 @@
+package dev.saccade.datasets.raster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvFileSource;
+
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.zip.CRC32;
+
+/** Files written and read by tifffile 2026, rasterio 1.4 and NumPy. */
+class RasterFilesTest {
+
+    /** Raise to fuzz longer: {@code -Draster.fuzz=1000000}. */
+    private static final int FUZZED_FILES = Integer.getInteger("raster.fuzz", 3000);
+
+    @TempDir Path folder;
+
+    static Path file(String name) {
+        try {
+            return Path.of(RasterFilesTest.class.getResource("/raster/" + name).toURI());
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvFileSource(resources = "/raster/values.csv")
+    void readsTheSameValuesAsPython(String name, int height, int width, int channels, long crc)
+            throws IOException {
+        try (RasterFile file = RasterFiles.open(file(name), channels)) {
+            Raster raster = file.read();
+            assertEquals(
+                    List.of(height, width, channels),
+                    List.of(raster.height(), raster.width(), raster.channels()));
+            assertEquals(crc, crc(raster));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvFileSource(resources = "/raster/values.csv")
+    void readsWindows(String name, int height, int width, int channels) throws IOException {
+        try (RasterFile file = RasterFiles.open(file(name), channels)) {
+            Raster all = file.read();
+            SplittableRandom random = new SplittableRandom(1);
+            for (int i = 0; i < 20; i++) {
+                int left = random.nextInt(width);
+                int top = random.nextInt(height);
+                Window window =
+                        new Window(
+                                left,
+                                top,
+                                1 + random.nextInt(width - left),
+                                1 + random.nextInt(height - top));
+                Raster part = file.read(window);
+                for (int y = 0; y < part.height(); y++) {
+                    for (int x = 0; x < part.width(); x++) {
+                        for (int c = 0; c < channels; c++) {
+                            assertEquals(all.value(top + y, left + x, c), part.value(y, x, c));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void reportsPagesThatAreNotRead() throws IOException {
+        try (RasterFile file = RasterFiles.open(file("i4_pages.tif"), 1)) {
+            assertEquals(1, file.channels());
+            assertEquals(List.of("has several pages; only the first is read"), file.warnings());
+        }
+    }
+
+    @Test
+    void rejectsWindowsOutsideOfTheImage() throws IOException {
+        try (RasterFile file = RasterFiles.open(file("i1.tif"), 2)) {
+            assertMessage("is not inside of 23 x 19", () -> file.read(new Window(20, 0, 4, 1)));
+        }
+    }
+
+    @Test
+    void checksSizesBeforeAllocatingMemory() {
+        String header =
+                "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000000000, 4)}";
+        ByteBuffer npy = ByteBuffer.allocate(200).order(ByteOrder.LITTLE_ENDIAN);
+        npy.put(NumpyFile.MAGIC).put((byte) 1).put((byte) 0).putShort((short) header.length());
+        npy.put(header.getBytes(StandardCharsets.US_ASCII));
+        assertMessage(
+                "a.npy: cannot be read: it points outside of the file",
+                () -> RasterFiles.open("a.npy", npy.array(), 4));
+    }
+
+    @Test
+    void rejectsOtherFiles() throws IOException {
+        Path text = Files.writeString(folder.resolve("a.tif"), "no image");
+        assertMessage("is not an image", () -> RasterFiles.open(text, 4));
+        Path missing = folder.resolve("b.tif");
+        assertMessage("b.tif: no such file", () -> RasterFiles.open(missing, 4));
+    }
+
+    @Test
+    void rejectsDamagedFilesWithAMessage() throws IOException {
+        List<Path> files;
+        try (var all = Files.list(file("values.csv").getParent())) {
+            files = all.filter(file -> !file.toString().endsWith(".csv")).sorted().toList();
+        }
+        SplittableRandom random = new SplittableRandom(0);
+        int readable = 0;
+        for (int i = 0; i < FUZZED_FILES; i++) {
+            byte[] bytes = damaged(Files.readAllBytes(files.get(i % files.size())), random);
+            try (RasterFile file = RasterFiles.open("x", bytes, 1 + random.nextInt(5))) {
+                file.read(new Window(0, 0, 1, file.height()));
+                readable++;
+            } catch (SaccadeException e) {
+                assertEquals(SaccadeException.Kind.USER, e.kind(), e.getMessage());
+                assertTrue(e.getMessage().startsWith("x:"), e.getMessage());
+            }
+        }
+        assertTrue(readable > FUZZED_FILES / 20, "too many are rejected");
+    }
+
+    private static byte[] damaged(byte[] bytes, SplittableRandom random) {
+        if (random.nextInt(10) == 0) {
+            return Arrays.copyOf(bytes, random.nextInt(bytes.length));
+        }
+        for (int i = 1 + random.nextInt(6); i > 0; i--) {
+            int at = random.nextInt(random.nextBoolean() ? bytes.length : 16);
+            bytes[at] = (byte) random.nextInt(256);
+        }
+        return bytes;
+    }
+
+    private static void assertMessage(String part, Executable step) {
+        String message = assertThrows(SaccadeException.class, step).getMessage();
+        assertTrue(message.contains(part), message);
+    }
+
+    private static long crc(Raster raster) {
+        CRC32 crc = new CRC32();
+        ByteBuffer value = ByteBuffer.allocate(Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        for (int y = 0; y < raster.height(); y++) {
+            for (int x = 0; x < raster.width(); x++) {
+                for (int c = 0; c < raster.channels(); c++) {
+                    crc.update(value.putDouble(0, raster.value(y, x, c)).array());
+                }
+            }
+        }
+        return crc.getValue();
+    }
+}
