@@ -81,5 +81,7 @@ wait
 # OpenMP's functions are those of the libgomp that libtorch brings, whatever its name.
 $CXX -shared -o $OUT/libsaccade.so $OBJECTS -L"$TORCH/lib" -Wl,--no-as-needed -ltorch_cpu -lc10 \
   -Wl,--as-needed -Wl,--unresolved-symbols=ignore-all -s
+# OperatorLibrary refuses other versions: dispatch keys and layouts of C++ classes differ.
+sed -n "s/^__version__ = '\([^'+]*\).*/\1/p" "$TORCH/version.py" > $OUT/libsaccade.libtorch
 [ $OUT != $RESOURCES ] || find build.sh $SOURCES -type f | sort | xargs cat | sha256sum | cut -d' ' -f1 > $OUT/libsaccade.sources
 echo "$OUT/libsaccade.so"

@@ -2,6 +2,7 @@ package dev.saccade.kernels;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,6 +55,16 @@ class LibraryTest {
                 "the library is older than its sources: run kernels/build.sh " + platform);
         byte[] start = Arrays.copyOf(Files.readAllBytes(built.resolveSibling("libsaccade.so")), 20);
         assertEquals(MACHINES.get(platform), start[MACHINE] & 0xFF, "the machine it is made for");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"linux-x86_64", "linux-aarch64"})
+    void namesItsLibtorch(String platform) throws IOException {
+        Path version = Path.of("src/main/resources/native", platform, "libsaccade.libtorch");
+        assertTrue(
+                Files.readAllLines(Path.of("build.sh"))
+                        .contains("VERSION=" + Files.readString(version).strip()),
+                version.toString());
     }
 
     @Test

@@ -127,7 +127,7 @@ class MissingNativesTest {
                                 Locale.ROOT,
                                 "config USER libtorch cannot be loaded on %s: the class path lacks",
                                 PLATFORM)
-                        + " ai.djl.pytorch:pytorch-jni:2.7.1-0.35.1 (a shaded jar must");
+                        + " ai.djl.pytorch:pytorch-jni:2.7.1-0.36.0 (a shaded jar must");
     }
 
     @Test

@@ -1,6 +1,8 @@
 package dev.saccade.core.ops.script;
 
 import com.google.common.base.Suppliers;
+import com.google.common.io.Files;
+import com.google.common.io.Resources;
 
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.NativeLibrary;
@@ -11,7 +13,9 @@ import dev.saccade.core.ThreadLocals;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.io.IOException;
 import java.net.URL;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -20,7 +24,9 @@ import java.util.function.Supplier;
  * ops.NAMESPACE.OPERATOR}.
  *
  * <p>Loaded on first use from the class path, {@code /native/PLATFORM/libNAME.so} (see {@link
- * NativePlatform#name}). If loading fails, on other platforms, or with {@code
+ * NativePlatform#name}). The optional file {@code libNAME.libtorch} next to it has the version of
+ * libtorch that the library was built for; the library is not loaded with other versions, which
+ * could compute wrong gradients. If loading fails, on other platforms, or with {@code
  * -Dsaccade.kernels=portable}, callers must fall back to libtorch's operators.
  */
 public final class OperatorLibrary {
@@ -58,18 +64,41 @@ public final class OperatorLibrary {
             return new Status(false, "-D" + PROPERTY + "=portable");
         }
         String platform = NativePlatform.name();
+        String folder = "native/" + platform + "/";
+        String file = System.mapLibraryName(name);
         // Not owner.getResource: the library may be in another Java module.
-        URL resource =
-                owner.getClassLoader()
-                        .getResource("native/" + platform + "/" + System.mapLibraryName(name));
+        ClassLoader loader = owner.getClassLoader();
+        URL resource = loader.getResource(folder + file);
         if (resource == null) {
             return new Status(false, "no library for " + platform);
         }
         try {
+            requireLibtorch(
+                    file,
+                    loader.getResource(folder + Files.getNameWithoutExtension(file) + ".libtorch"));
             return new Status(true, load(resource, greeting));
         } catch (SaccadeException | UnsatisfiedLinkError | IllegalStateException e) {
             LOG.warn("fused operators are off: {}", e.getMessage());
             return new Status(false, "the library cannot be loaded: " + e.getMessage());
+        }
+    }
+
+    private static void requireLibtorch(String library, URL versionFile) {
+        if (versionFile == null) {
+            return;
+        }
+        String expected;
+        try {
+            expected = Resources.toString(versionFile, StandardCharsets.US_ASCII).strip();
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", versionFile, e.getMessage());
+        }
+        String loaded = Libtorch.build().version();
+        if (!loaded.equals(expected)) {
+            throw SaccadeException.user(
+                    "%s: built for libtorch %s, but libtorch %s is loaded; build the library for"
+                            + " libtorch %s, or use libtorch %s",
+                    library, expected, loaded, loaded, expected);
         }
     }
 

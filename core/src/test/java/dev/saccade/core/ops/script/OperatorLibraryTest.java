@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.NativePlatform;
+import dev.saccade.core.Text;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -39,6 +41,19 @@ class OperatorLibraryTest {
         String reason = library.status().reason();
         assertTrue(reason.startsWith("the library cannot be loaded: "), reason);
         assertTrue(reason.contains("libnone.so"), reason);
+    }
+
+    @Test
+    void isOffForOtherVersionsOfLibtorch() {
+        OperatorLibrary library = library("old");
+        assumeTrue(System.getProperty(OperatorLibrary.PROPERTY) == null, "all are off");
+        assertEquals(
+                Text.format(
+                        "the library cannot be loaded: libold.so: built for libtorch 2.5.1, but"
+                                + " libtorch %1$s is loaded; build the library for libtorch %1$s, or"
+                                + " use libtorch 2.5.1",
+                        Libtorch.build().version()),
+                library.status().reason());
     }
 
     @Test
