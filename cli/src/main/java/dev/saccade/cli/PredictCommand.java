@@ -51,6 +51,7 @@ import java.util.function.Consumer;
             "",
             "Example:  saccade predict runs/demo photo.jpg folder/ --out found",
             "          saccade predict runs/demo clip.mp4 --every 5 --out found",
+            "          saccade predict runs/demo clip.mp4 --track --line 0,240,640,240 --out found",
             "          saccade predict runs/demo field.tif --tiles 640x640 --out found"
         })
 final class PredictCommand extends BaseCommand {
@@ -66,6 +67,7 @@ final class PredictCommand extends BaseCommand {
     @Mixin private RankOptions ranks;
     @Mixin private JsonOption json;
     @Mixin private ScoreOption score;
+    @Mixin private TrackOptions track;
 
     @Parameters(
             index = "1..*",
@@ -141,6 +143,7 @@ final class PredictCommand extends BaseCommand {
                     maxPixels, MAX_MILLIONS);
         }
         ImageInputs found = ImageInputs.find(inputs);
+        track.require(found.images(), list, score);
         if (ranks.isLauncher()) {
             requireNoFrames(found.videos());
             return ranks.start(spec);
@@ -174,7 +177,7 @@ final class PredictCommand extends BaseCommand {
         try (TrainedModel<?> model = tta.load(checkpoint, compute);
                 OutputFolder folder = writesFiles() ? outputFolder(checkpoint, group) : null) {
             Optional<OutputFolder> files = Optional.ofNullable(folder);
-            run.requireOptionsFor(model, spec, "--score");
+            run.requireOptionsFor(model, spec, "--score", "--track");
             group.barrier();
             Pictures pictures = new Pictures(files, model.classes(), style());
             if (group.worldSize() > 1) {
@@ -301,7 +304,8 @@ final class PredictCommand extends BaseCommand {
         try (FramePredictions frames =
                 new FramePredictions(
                         writer,
-                        new FramePredictions.Settings(every, maxPixels(), stopped::get),
+                        new FramePredictions.Settings(
+                                every, maxPixels(), stopped::get, track.settings(folder)),
                         new FramePredictions.Output(
                                 folder, print, warnings, Progress::println, Progress::new))) {
             found.videos().forEach(frames::addVideo);

@@ -39,6 +39,10 @@ final class ScoreOption {
                 "--score %s: expected a number from 0 to 1, or %s", text, PER_CLASS);
     }
 
+    boolean isPerClass() {
+        return score.filter(text -> text.equals(PER_CLASS)).isPresent();
+    }
+
     boolean isSet() {
         return score.isPresent();
     }

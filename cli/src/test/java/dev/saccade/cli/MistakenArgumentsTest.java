@@ -196,7 +196,7 @@ class MistakenArgumentsTest {
                 "yolo | yolo: start with the command",
                 "yolo detect train data=a.yaml | yolo detect train is saccade train in Saccade",
                 "segment val | segment val is saccade eval in Saccade",
-                "track x | track: tracking is not supported",
+                "track x | track: use predict RUN VIDEO --track",
                 "train x --imgsz 640 --patience 4 | patience is --set evaluation.patience=5 in Saccade",
                 "predict --model a | model is RUN in Saccade",
                 "predict model=a source=b.jpg conf=0.5 | source is IMAGE in Saccade",

@@ -39,10 +39,30 @@ final class Cutout {
             double squash,
             Size size,
             SplittableRandom random) {
+        this(
+                label,
+                template,
+                radius,
+                squash,
+                size,
+                between(random, 0, size.width()),
+                between(random, 0, size.height()),
+                between(random, 0, 2 * Math.PI));
+    }
+
+    /** Places an object at a center in pixels. */
+    Cutout(
+            int label,
+            ObjectTemplate template,
+            double radius,
+            double squash,
+            Size size,
+            double centerX,
+            double centerY,
+            double angle) {
         this.template = template;
-        this.centerX = between(random, 0, size.width());
-        this.centerY = between(random, 0, size.height());
-        double angle = between(random, 0, 2 * Math.PI);
+        this.centerX = centerX;
+        this.centerY = centerY;
         this.radius = radius;
         this.cos = Math.cos(angle);
         this.sin = Math.sin(angle);

@@ -5,6 +5,7 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
 
 import java.util.List;
 import java.util.Optional;
@@ -34,5 +35,31 @@ public record DetectedObject(
                     new DetectedObject(classes.get(label), label, instances.score(i), box, mask));
         }
         return objects.build();
+    }
+
+    /** Converts objects of an image to predictions; missing masks become empty if others exist. */
+    public static Instances toInstances(List<DetectedObject> objects, Size size) {
+        float[] corners = new float[4 * objects.size()];
+        float[] scores = new float[objects.size()];
+        for (int i = 0; i < scores.length; i++) {
+            Box box = objects.get(i).box();
+            corners[4 * i] = (float) box.x1();
+            corners[4 * i + 1] = (float) box.y1();
+            corners[4 * i + 2] = (float) box.x2();
+            corners[4 * i + 3] = (float) box.y2();
+            scores[i] = (float) objects.get(i).score();
+        }
+        Instances instances =
+                Instances.predicted(
+                        Boxes.of(corners),
+                        objects.stream().mapToInt(DetectedObject::classIndex).toArray(),
+                        scores);
+        boolean masks = objects.stream().anyMatch(object -> object.mask().isPresent());
+        return masks
+                ? instances.withMasks(
+                        objects.stream()
+                                .map(object -> object.mask().orElseGet(() -> Rle.empty(size)))
+                                .toList())
+                : instances;
     }
 }

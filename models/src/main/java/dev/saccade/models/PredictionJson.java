@@ -33,7 +33,8 @@ public final class PredictionJson {
                 objects.stream().map(object -> object(object, segmentation)).toList());
     }
 
-    private static Map<String, Object> object(
+    /** Returns a JSON object for one detection; callers may add keys. */
+    public static Map<String, Object> object(
             DetectedObject object, Function<Rle, Optional<Object>> segmentation) {
         Box box = object.box();
         Map<String, Object> entry = new LinkedHashMap<>();

@@ -12,6 +12,7 @@ import dev.saccade.core.components.ComponentProvider;
 import dev.saccade.core.components.SegmentationHead;
 import dev.saccade.datasets.BatchAugment;
 import dev.saccade.heads.classification.ImageLoss;
+import dev.saccade.video.tracking.Tracker;
 
 import org.junit.jupiter.api.Test;
 
@@ -95,9 +96,10 @@ class CustomTableTest {
                                 SegmentationHead.Config.class,
                                 ClassificationHead.Config.class,
                                 ImageLoss.class,
-                                BatchAugment.class));
+                                BatchAugment.class,
+                                Tracker.Config.class));
         rows().forEach(row -> kinds.add(row.kind));
-        assertEquals(19, kinds.size(), kinds.toString());
+        assertEquals(20, kinds.size(), kinds.toString());
         List<Class<? extends ComponentConfig>> parts =
                 ServiceLoader.load(ComponentProvider.class).stream()
                         .flatMap(provider -> provider.get().components().stream())

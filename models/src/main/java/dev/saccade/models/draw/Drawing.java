@@ -4,12 +4,9 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.io.MoreFiles;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.models.Box;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.ClassScore;
 import dev.saccade.models.DetectedObject;
@@ -122,33 +119,9 @@ public final class Drawing {
                 .flatMap(object -> object.mask().stream())
                 .forEach(mask -> requireSize(mask.size(), image, name));
         Mat picture = image.clone();
-        ObjectCanvas.draw(picture, instances(objects, sizeOf(image)), names(objects), labels);
+        Instances instances = DetectedObject.toInstances(objects, sizeOf(image));
+        ObjectCanvas.draw(picture, instances, names(objects), labels);
         return picture;
-    }
-
-    private static Instances instances(List<DetectedObject> objects, Size size) {
-        float[] corners = new float[4 * objects.size()];
-        float[] scores = new float[objects.size()];
-        for (int i = 0; i < scores.length; i++) {
-            Box box = objects.get(i).box();
-            corners[4 * i] = (float) box.x1();
-            corners[4 * i + 1] = (float) box.y1();
-            corners[4 * i + 2] = (float) box.x2();
-            corners[4 * i + 3] = (float) box.y2();
-            scores[i] = (float) objects.get(i).score();
-        }
-        Instances instances =
-                Instances.predicted(
-                        Boxes.of(corners),
-                        objects.stream().mapToInt(DetectedObject::classIndex).toArray(),
-                        scores);
-        boolean masks = objects.stream().anyMatch(object -> object.mask().isPresent());
-        return masks
-                ? instances.withMasks(
-                        objects.stream()
-                                .map(object -> object.mask().orElseGet(() -> Rle.empty(size)))
-                                .toList())
-                : instances;
     }
 
     /** Returns class names by index; unused indices are empty. */

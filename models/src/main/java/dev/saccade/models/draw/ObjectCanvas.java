@@ -39,15 +39,20 @@ public final class ObjectCanvas {
     private static final Scalar WHITE = new Scalar(255, 255, 255);
 
     private final Mat image;
+
+    /** Palette index of each object. */
+    private final List<Integer> colors;
+
     private final int line;
     private final TextStyle style;
 
-    private ObjectCanvas(Mat image, Instances instances) {
+    private ObjectCanvas(Mat image, Instances instances, List<Integer> colors) {
         checkArgument(
                 image.type() == CvType.CV_8UC3,
                 "image: got %s, expected CV_8UC3",
                 CvType.typeToString(image.type()));
         this.image = image;
+        this.colors = colors;
         this.style = TextStyle.of(new Size(image.rows(), image.cols()), instances.boxes());
         this.line = (int) Math.max(1, Math.rint(style.size("M").height * LINE_PER_LETTER));
     }
@@ -58,10 +63,35 @@ public final class ObjectCanvas {
      * @param labels whether to draw names and scores
      */
     public static void draw(Mat image, Instances instances, List<String> classes, boolean labels) {
-        ObjectCanvas canvas = new ObjectCanvas(image, instances);
+        int size = instances.size();
+        List<Integer> colors = IntStream.range(0, size).mapToObj(instances::label).toList();
+        draw(image, instances, colors, labels ? texts(instances, classes) : List.of());
+    }
+
+    /**
+     * Draws tracked objects like {@link #draw}, in the colors of their identities.
+     *
+     * @param ids identity of each object, written next to its name
+     */
+    public static void drawTracks(
+            Mat image,
+            Instances instances,
+            List<Integer> ids,
+            List<String> classes,
+            boolean labels) {
+        List<String> texts =
+                IntStream.range(0, instances.size())
+                        .mapToObj(i -> classes.get(instances.label(i)) + " #" + ids.get(i))
+                        .toList();
+        draw(image, instances, ids, labels ? texts : List.of());
+    }
+
+    private static void draw(
+            Mat image, Instances instances, List<Integer> colors, List<String> texts) {
+        ObjectCanvas canvas = new ObjectCanvas(image, instances, colors);
         canvas.objects(instances);
-        if (labels) {
-            canvas.labels(instances, classes);
+        if (!texts.isEmpty()) {
+            canvas.labels(instances, texts);
         }
     }
 
@@ -72,7 +102,7 @@ public final class ObjectCanvas {
                         .sorted(Comparator.reverseOrder())
                         .toList();
         masks(instances, order);
-        order.forEach(i -> box(instances.boxes(), i, color(instances.label(i))));
+        order.forEach(i -> box(instances.boxes(), i, color(i)));
     }
 
     /**
@@ -120,7 +150,7 @@ public final class ObjectCanvas {
         byte[] pixels = new byte[Math.toIntExact(image.total()) * CHANNELS];
         image.get(0, 0, pixels);
         for (int i : order) {
-            Scalar color = color(instances.label(i));
+            Scalar color = color(i);
             Rle mask = instances.mask(i);
             tint(pixels, mask, color, MASK_OPACITY);
             tint(pixels, mask.boundary(OUTLINE), color, OUTLINE_OPACITY);
@@ -152,13 +182,13 @@ public final class ObjectCanvas {
      * Draws names; the name of the first object is placed first and drawn on top. Names that would
      * hide others are omitted.
      */
-    private void labels(Instances instances, List<String> classes) {
+    private void labels(Instances instances, List<String> texts) {
         LabelLayout layout =
                 new LabelLayout(new Size(image.rows(), image.cols()), instances.boxes());
         double margin = Math.max(2, Math.rint(style.size("M").height * 0.3));
         List<Optional<LabelLayout.Place>> places = new ArrayList<>();
         for (int i = 0; i < instances.size(); i++) {
-            org.opencv.core.Size size = style.size(text(instances, i, classes));
+            org.opencv.core.Size size = style.size(texts.get(i));
             places.add(
                     layout.place(
                             instances.boxes(),
@@ -167,8 +197,8 @@ public final class ObjectCanvas {
                             size.height + 2 * margin));
         }
         for (int i = instances.size() - 1; i >= 0; i--) {
-            String text = text(instances, i, classes);
-            Scalar color = color(instances.label(i));
+            String text = texts.get(i);
+            Scalar color = color(i);
             places.get(i).ifPresent(place -> label(place, margin, text, color));
         }
     }
@@ -189,13 +219,20 @@ public final class ObjectCanvas {
                 isLight(color) ? TextStyle.BLACK : WHITE);
     }
 
-    private static String text(Instances instances, int i, List<String> classes) {
-        String name = classes.get(instances.label(i));
-        return instances.hasScores() ? Text.format("%s %.2f", name, instances.score(i)) : name;
+    private static List<String> texts(Instances instances, List<String> classes) {
+        return IntStream.range(0, instances.size())
+                .mapToObj(
+                        i -> {
+                            String name = classes.get(instances.label(i));
+                            return instances.hasScores()
+                                    ? Text.format("%s %.2f", name, instances.score(i))
+                                    : name;
+                        })
+                .toList();
     }
 
-    private static Scalar color(int label) {
-        int rgb = ClassColors.rgb(label);
+    private Scalar color(int object) {
+        int rgb = ClassColors.rgb(colors.get(object));
         return new Scalar(rgb & 0xFF, rgb >> 8 & 0xFF, rgb >> 16);
     }
 

@@ -15,6 +15,7 @@ import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.report.BoundedLines;
 import dev.saccade.video.Video;
 import dev.saccade.video.Video.Frame;
+import dev.saccade.video.tracking.Tracker;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -36,6 +37,9 @@ public final class FramePredictions implements AutoCloseable {
 
     private static final int MAX_NAME = 1 << 15;
 
+    /** Frame rate of videos without one. */
+    private static final int DEFAULT_RATE = 30;
+
     private final PredictionWriter writer;
     private final Settings settings;
     private final Output output;
@@ -44,9 +48,14 @@ public final class FramePredictions implements AutoCloseable {
 
     /**
      * Settings. Predicts every {@code every}-th frame or listed image, starting with the first.
-     * {@code maxPixels} limits images, not frames.
+     * {@code maxPixels} limits images, not frames. Objects of videos are tracked if {@code
+     * tracking} is present and the model is a detector.
      */
-    public record Settings(int every, long maxPixels, BooleanSupplier stopped) {}
+    public record Settings(
+            int every,
+            long maxPixels,
+            BooleanSupplier stopped,
+            Optional<TrackingSettings> tracking) {}
 
     /**
      * Receivers of results. Without a folder, no files are written; {@code entries} receives the
@@ -79,12 +88,15 @@ public final class FramePredictions implements AutoCloseable {
         String unit = " frames of " + Printable.line(path.getFileName().toString());
         try (Video video = Video.open(path);
                 ProgressBar progress =
-                        output.progress.open("predict", video.declaredFrames().orElse(-1), unit)) {
+                        output.progress.open("predict", video.declaredFrames().orElse(-1), unit);
+                ClipTracker clip =
+                        settings.tracking.map(each -> tracker(path, video, each)).orElse(null)) {
+            Optional<ClipTracker> tracker = Optional.ofNullable(clip);
             boolean more = true;
             for (long read = 0; more && !settings.stopped.getAsBoolean(); read++) {
                 if (read % settings.every == 0) {
                     Optional<Frame> frame = video.next();
-                    frame.ifPresent(next -> addFrame(path, next));
+                    frame.ifPresent(next -> addFrame(path, next, tracker));
                     more = frame.isPresent();
                 } else {
                     more = video.skip();
@@ -92,13 +104,32 @@ public final class FramePredictions implements AutoCloseable {
                 progress.to(more ? read + 1 : read);
             }
             video.notes().forEach(note -> output.log.accept("saccade: " + note));
+            tracker.ifPresent(each -> each.report(output.log));
             video.fault().ifPresent(this::fault);
         } catch (SaccadeException e) {
             fault(e);
         }
     }
 
-    private void addFrame(Path video, Frame frame) {
+    private ClipTracker tracker(Path path, Video video, TrackingSettings tracking) {
+        double rate = video.framesPerSecond();
+        if (rate <= 0) {
+            output.log.accept(
+                    Printable.format(
+                            "saccade: %s: frame rate is unknown; the tracker assumes %d frames per"
+                                    + " second",
+                            path, DEFAULT_RATE));
+        }
+        return new ClipTracker(
+                path,
+                tracking,
+                new Tracker.Source(
+                        writer.thresholds().overall(),
+                        (rate > 0 ? rate : DEFAULT_RATE) / settings.every),
+                writer.pictures());
+    }
+
+    private void addFrame(Path video, Frame frame, Optional<ClipTracker> tracker) {
         try (frame) {
             String name =
                     Text.format(
@@ -111,7 +142,13 @@ public final class FramePredictions implements AutoCloseable {
                             "video", video.toString(),
                             "frame", frame.number(),
                             "seconds", frame.seconds());
-            add(writer.write(source, name, frame.image()));
+            PredictionWriter.ObjectWriter objects =
+                    tracker.<PredictionWriter.ObjectWriter>map(
+                                    each ->
+                                            (detector, image, size) ->
+                                                    each.add(frame.number(), detector, image, size))
+                            .orElse(writer::objects);
+            add(writer.write(source, name, frame.image(), objects));
         }
     }
 

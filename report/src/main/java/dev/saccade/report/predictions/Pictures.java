@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /** Writes pictures of predictions or samples into a folder, under unique names. */
@@ -74,6 +75,23 @@ public final class Pictures {
                             return picture;
                         });
         return Map.of("picture", file);
+    }
+
+    /** Writes a picture with tracked objects and counts. Returns its JSON entry, if any. */
+    Map<String, String> write(
+            ImageSource image, Instances instances, List<Integer> ids, Consumer<Mat> counts) {
+        if (folder.isEmpty() || style == Style.NONE) {
+            return Map.of();
+        }
+        UnaryOperator<Mat> draw =
+                pixels -> {
+                    Mat picture = pixels.clone();
+                    boolean labels = style == Style.WITH_LABELS;
+                    ObjectCanvas.drawTracks(picture, instances, ids, classes, labels);
+                    counts.accept(picture);
+                    return picture;
+                };
+        return Map.of("picture", write(name(image.name()), image, draw));
     }
 
     /** Draws a segmentation and writes {@code labels/NAME.png}. Returns the files by JSON key. */
@@ -160,7 +178,8 @@ public final class Pictures {
         return reserved.containsKey(image) ? reserved.get(image) : unused(image);
     }
 
-    private synchronized String unused(String image) {
+    /** Returns a file name, without extension, that no other image uses. */
+    synchronized String unused(String image) {
         String stem = MoreFiles.getNameWithoutExtension(Path.of(image));
         String name = stem;
         for (int i = 2; !taken.add(name); i++) {

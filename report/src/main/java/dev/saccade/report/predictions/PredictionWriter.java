@@ -47,9 +47,11 @@ public record PredictionWriter(
             ImageSource decoded = ImageSource.of(image.name(), pixels);
             boolean isRgb8 = model.spec().pixels().isRgb8();
             return write(
-                    ImmutableMap.of("image", image.name()), isRgb8 ? decoded : image,
+                    ImmutableMap.of("image", image.name()),
+                    isRgb8 ? decoded : image,
                     decoded,
-                    sizeOf(pixels));
+                    sizeOf(pixels),
+                    (detector, given, size) -> objects(detector, given, decoded, size));
         } finally {
             pixels.release();
         }
@@ -66,10 +68,16 @@ public record PredictionWriter(
         }
     }
 
+    /** Predicts the objects of an image of a size with a detector; returns their JSON. */
+    @FunctionalInterface
+    interface ObjectWriter {
+        Map<String, Object> write(Detector detector, ImageSource image, Size size);
+    }
+
     /** Predicts pixels [H, W, 3] BGR uint8; the JSON starts with {@code source}. */
-    JsonNode write(Map<String, Object> source, String name, Mat pixels) {
+    JsonNode write(Map<String, Object> source, String name, Mat pixels, ObjectWriter objects) {
         ImageSource image = ImageSource.of(name, pixels);
-        return write(source, image, image, sizeOf(pixels));
+        return write(source, image, image, sizeOf(pixels), objects);
     }
 
     private static Size sizeOf(Mat pixels) {
@@ -77,14 +85,23 @@ public record PredictionWriter(
     }
 
     private JsonNode write(
-            Map<String, Object> source, ImageSource image, ImageSource shown, Size size) {
+            Map<String, Object> source,
+            ImageSource image,
+            ImageSource shown,
+            Size size,
+            ObjectWriter objects) {
         Map<String, Object> prediction =
                 model.match(
-                        detector -> objects(detector, image, shown, size),
+                        detector -> objects.write(detector, image, size),
                         segmenter -> regions(segmenter, image, shown),
                         classifier -> classes(classifier, image, shown, size));
         return Predictions.JSON.valueToTree(
                 ImmutableMap.builder().putAll(source).putAll(prediction).buildOrThrow());
+    }
+
+    /** Predicts the objects of an image without tracking. */
+    Map<String, Object> objects(Detector detector, ImageSource image, Size size) {
+        return objects(detector, image, image, size);
     }
 
     private Map<String, Object> objects(
@@ -100,8 +117,7 @@ public record PredictionWriter(
                 .buildOrThrow();
     }
 
-    private Map<String, Object> regions(
-            Segmenter segmenter, ImageSource image, ImageSource shown) {
+    private Map<String, Object> regions(Segmenter segmenter, ImageSource image, ImageSource shown) {
         ClassMap map = segmenter.segment(image);
         return ImmutableMap.<String, Object>builder()
                 .putAll(pictures.write(shown, map))

@@ -1,0 +1,259 @@
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.demo.SceneAnimation;
+import dev.saccade.demo.SceneAnimation.AnimatedObject;
+import dev.saccade.models.Box;
+import dev.saccade.models.DetectedObject;
+import dev.saccade.video.tracking.MotFormat;
+import dev.saccade.video.tracking.TrackedObject;
+import dev.saccade.video.tracking.Tracker;
+
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.videoio.VideoWriter;
+import org.opencv.videoio.Videoio;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+
+/**
+ * Writes sequences with known identities and noisy detections, and tracks detections.
+ *
+ * <pre>
+ * TrackingBench.java sequence FOLDER SEED LEVEL FRAMES
+ * TrackingBench.java clip FOLDER SEED LEVEL FRAMES
+ * TrackingBench.java track FOLDER TRACKER SCORE FPS
+ * </pre>
+ */
+public final class TrackingBench {
+
+    private static final double MIN_VISIBILITY = 0.1;
+
+    /** Objects, speed, and noise of the detections of a difficulty level. */
+    private record Level(
+            int objects, double speed, double miss, double jitter, double falsePositives) {
+
+        static Level of(String name) {
+            return switch (name) {
+                case "clip" -> new Level(6, 3, 0, 0, 0);
+                case "easy" -> new Level(8, 3, 0.03, 0.02, 0.1);
+                case "medium" -> new Level(16, 5, 0.1, 0.04, 0.5);
+                case "hard" -> new Level(30, 7, 0.2, 0.06, 1.5);
+                default -> throw new IllegalArgumentException(name);
+            };
+        }
+    }
+
+    private final Size size;
+    private final Level level;
+    private final int frames;
+    private final boolean isClip;
+    private final SceneAnimation animation;
+    private final SplittableRandom random;
+    private final Map<Integer, Integer> identities = new HashMap<>();
+    private final Map<Integer, Integer> lastSeen = new HashMap<>();
+    private int lastIdentity;
+
+    private record Tracking(Tracker.Config tracker) {}
+
+    public static void main(String[] args) throws IOException {
+        Path folder = Path.of(args[1]);
+        if (args[0].equals("sequence") || args[0].equals("clip")) {
+            Files.createDirectories(folder);
+            new TrackingBench(
+                            Long.parseLong(args[2]),
+                            Level.of(args[3]),
+                            Integer.parseInt(args[4]),
+                            args[0].equals("clip"))
+                    .write(folder);
+        } else {
+            Tracker.Source source =
+                    new Tracker.Source(Double.parseDouble(args[3]), Double.parseDouble(args[4]));
+            track(folder, args[2], source);
+        }
+    }
+
+    private TrackingBench(long seed, Level level, int frames, boolean isClip) {
+        this.level = level;
+        this.frames = frames;
+        this.isClip = isClip;
+        size = isClip ? new Size(240, 320) : new Size(480, 640);
+        double scale = isClip ? 1 : 0.5;
+        animation = new SceneAnimation(seed, size, level.objects, level.speed, scale);
+        random = new SplittableRandom(seed);
+    }
+
+    /** Writes {@code gt.txt} and {@code det.txt}, or {@code gt.txt} and {@code clip.avi}. */
+    private void write(Path folder) throws IOException {
+        VideoWriter video = new VideoWriter();
+        if (isClip) {
+            video.open(
+                    folder.resolve("clip.avi").toString(),
+                    Videoio.CAP_OPENCV_MJPEG,
+                    VideoWriter.fourcc('M', 'J', 'P', 'G'),
+                    30,
+                    new org.opencv.core.Size(size.width(), size.height()));
+        }
+        byte[] pixels = new byte[3 * size.width() * size.height()];
+        Mat image = new Mat(size.height(), size.width(), CvType.CV_8UC3);
+        try (PrintWriter truth = new PrintWriter(Files.newBufferedWriter(folder.resolve("gt.txt")));
+                PrintWriter found =
+                        new PrintWriter(
+                                isClip
+                                        ? Writer.nullWriter()
+                                        : Files.newBufferedWriter(folder.resolve("det.txt")))) {
+            for (int frame = 0; frame < frames; frame++) {
+                if (isClip) {
+                    add(frame, animation.render(frame, pixels), truth, found);
+                    image.put(0, 0, pixels);
+                    video.write(image);
+                } else {
+                    add(frame, animation.objects(frame), truth, found);
+                }
+            }
+        }
+        video.release();
+    }
+
+    private void add(
+            int frame, List<AnimatedObject> objects, PrintWriter truth, PrintWriter found) {
+        for (AnimatedObject object : objects) {
+            // As in MOTChallenge, an object that leaves and returns gets a new identity.
+            if (lastSeen.getOrDefault(object.id(), -2) < frame - 1) {
+                identities.put(object.id(), ++lastIdentity);
+            }
+            lastSeen.put(object.id(), frame);
+            if (object.visibility() < MIN_VISIBILITY) {
+                continue;
+            }
+            Rle.Bounds box = object.mask().bounds();
+            truth.printf(
+                    Locale.ROOT,
+                    "%d,%d,%d,%d,%d,%d,1,%d,%.3f%n",
+                    frame + 1,
+                    identities.get(object.id()),
+                    box.x(),
+                    box.y(),
+                    box.width(),
+                    box.height(),
+                    object.label() + 1,
+                    object.visibility());
+            corrupt(found, frame, object, box);
+        }
+        addFalsePositives(found, frame);
+    }
+
+    private void corrupt(
+            PrintWriter found, int frame, AnimatedObject object, Rle.Bounds box) {
+        double hidden = 1 - Math.min(1, object.visibility());
+        boolean isMissed = random.nextDouble() < level.miss + 0.6 * hidden * hidden;
+        double score = 0.9 - 0.5 * hidden - 0.15 * Math.abs(random.nextGaussian());
+        double[] corners = {
+            box.x(), box.y(), box.x() + box.width(), box.y() + box.height()
+        };
+        for (int i = 0; i < 4; i++) {
+            corners[i] +=
+                    level.jitter * (i % 2 == 0 ? box.width() : box.height()) * random.nextGaussian();
+        }
+        if (!isMissed && score > 0.02 && corners[2] > corners[0] && corners[3] > corners[1]) {
+            write(found, frame, corners, score, object.label());
+        }
+    }
+
+    private void addFalsePositives(PrintWriter found, int frame) {
+        double left = level.falsePositives;
+        while (random.nextDouble() < left) {
+            double x = random.nextDouble() * size.width();
+            double y = random.nextDouble() * size.height();
+            double edge = 20 + 60 * random.nextDouble();
+            double score = 0.05 + 0.75 * Math.pow(random.nextDouble(), 2);
+            int label = random.nextInt(SceneAnimation.classes().size());
+            write(found, frame, new double[] {x, y, x + edge, y + edge}, score, label);
+            left--;
+        }
+    }
+
+    private static void write(
+            PrintWriter found, int frame, double[] corners, double score, int label) {
+        found.printf(
+                Locale.ROOT,
+                "%d,-1,%.2f,%.2f,%.2f,%.2f,%.4f,%d,-1%n",
+                frame + 1,
+                corners[0],
+                corners[1],
+                corners[2] - corners[0],
+                corners[3] - corners[1],
+                score,
+                label + 1);
+    }
+
+    /** Tracks {@code det.txt}; writes {@code saccade_TRACKER.txt} and prints the time per frame. */
+    private static void track(Path folder, String settings, Tracker.Source source)
+            throws IOException {
+        String text = settings.startsWith("{") ? settings : "{type: " + settings + "}";
+        Tracker tracker =
+                Configs.bind(ConfigFile.parse("tracker: " + text, "tracker"), Tracking.class)
+                        .tracker
+                        .build(source);
+        List<List<DetectedObject>> frames = read(folder.resolve("det.txt"));
+        Path out = folder.resolve("saccade_" + settings.replaceAll("\\{type: |[,}].*", "") + ".txt");
+        long nanos = 0;
+        try (PrintWriter lines = new PrintWriter(Files.newBufferedWriter(out))) {
+            for (int frame = 0; frame < frames.size(); frame++) {
+                List<DetectedObject> objects =
+                        frames.get(frame).stream()
+                                .filter(each -> each.score() >= tracker.minScore())
+                                .toList();
+                long start = System.nanoTime();
+                List<TrackedObject> tracked = tracker.update(objects);
+                nanos += System.nanoTime() - start;
+                for (TrackedObject each : tracked) {
+                    lines.println(MotFormat.line(frame, each));
+                }
+            }
+        }
+        System.out.printf(
+                Locale.ROOT, "%s: %.3f ms per frame%n", out, nanos / 1e6 / frames.size());
+    }
+
+    private static List<List<DetectedObject>> read(Path file) throws IOException {
+        List<List<DetectedObject>> frames = new ArrayList<>();
+        for (String line : Files.readAllLines(file)) {
+            String[] values = line.split(",");
+            int frame = Integer.parseInt(values[0]);
+            while (frames.size() < frame) {
+                frames.add(new ArrayList<>());
+            }
+            double x = Double.parseDouble(values[2]);
+            double y = Double.parseDouble(values[3]);
+            Box box =
+                    new Box(
+                            x,
+                            y,
+                            x + Double.parseDouble(values[4]),
+                            y + Double.parseDouble(values[5]));
+            int label = Integer.parseInt(values[7]) - 1;
+            frames.get(frame - 1)
+                    .add(
+                            new DetectedObject(
+                                    SceneAnimation.classes().get(label),
+                                    label,
+                                    Double.parseDouble(values[6]),
+                                    box,
+                                    Optional.empty()));
+        }
+        return frames;
+    }
+}
