@@ -11,6 +11,7 @@ open module dev.saccade.datasets {
     exports dev.saccade.datasets.check;
     exports dev.saccade.datasets.classification;
     exports dev.saccade.datasets.coco;
+    exports dev.saccade.datasets.combined;
     exports dev.saccade.datasets.convert;
     exports dev.saccade.datasets.convert.formats;
     exports dev.saccade.datasets.convert.source;

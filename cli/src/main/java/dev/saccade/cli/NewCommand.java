@@ -58,7 +58,7 @@ final class NewCommand extends BaseCommand {
                             + " it with --force",
                     file);
         }
-        LabeledFolder found = LabeledFolder.find(folder).orElseThrow(this::refuse);
+        LabeledFolder found = LabeledFolder.find(folder).orElseThrow(() -> refuse(folder));
         DatasetContents contents = DatasetContents.of(found);
         Machine machine = Machine.current();
         DataReports reports;
@@ -108,7 +108,8 @@ final class NewCommand extends BaseCommand {
         return 0;
     }
 
-    private SaccadeException refuse() {
+    /** Returns an error for a folder in a format that must be converted. */
+    static SaccadeException refuse(Path folder) {
         ConvertibleFolder found = ConvertibleFolder.of(folder, Optional.empty());
         return SaccadeException.user(
                 "%s: has labels of %s; convert them first: %s",

@@ -37,6 +37,7 @@ import java.util.stream.Collectors;
         subcommands = {
             DemoCommand.class,
             TrainCommand.class,
+            ExtendCommand.class,
             EvalCommand.class,
             TuneCommand.class,
             CrossValidateCommand.class,

@@ -91,6 +91,18 @@ public record CheckOptions(
                 depth, targets.predicted(), semanticClasses, transforms, files, threads, onImage, pixels, statistics);
     }
 
+    /** Returns options that check label files only, not their images. */
+    public CheckOptions ofLabelFiles() {
+        return new CheckOptions(
+                Depth.LABELS,
+                targets,
+                semanticClasses,
+                List.of(),
+                CheckedFiles.NONE,
+                threads,
+                () -> {});
+    }
+
     public CheckOptions with(List<Transform> others) {
         return new CheckOptions(depth, targets, semanticClasses, others, files, threads, onImage, pixels, statistics);
     }

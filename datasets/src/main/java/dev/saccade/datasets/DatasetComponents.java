@@ -10,6 +10,8 @@ import dev.saccade.datasets.classification.PixelErasing;
 import dev.saccade.datasets.classification.RepeatedAugmentation;
 import dev.saccade.datasets.classification.WebDataset;
 import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.datasets.combined.ConcatDataset;
+import dev.saccade.datasets.combined.PartiallyLabeledDataset;
 import dev.saccade.datasets.folds.FoldDataset;
 import dev.saccade.datasets.pillow.AutoAugment;
 import dev.saccade.datasets.pillow.CenterCrop;
@@ -49,6 +51,8 @@ public final class DatasetComponents implements ComponentProvider {
                 RepeatedAugmentation.Config.class,
                 ClassBalancedDataset.Config.class,
                 FoldDataset.Config.class,
+                ConcatDataset.Config.class,
+                PartiallyLabeledDataset.Config.class,
                 RandomResizedCrop.class,
                 ResizeEdge.class,
                 CenterCrop.class,

@@ -44,6 +44,13 @@ final class CocoWriter implements AutoCloseable {
         }
     }
 
+    /** Writes the labels of all images to one file. */
+    static void write(SourceLabels labels, OutputStream out) throws IOException {
+        try (CocoWriter coco = new CocoWriter(out, labels, new int[] {1, 1})) {
+            coco.write(labels.images());
+        }
+    }
+
     private void write(List<LabeledImage> images) throws IOException {
         json.writeStartObject();
         json.writeArrayFieldStart("categories");

@@ -114,6 +114,15 @@ public final class Conversion {
                 e, "the converted data set cannot be written: %s", e.getMessage());
     }
 
+    /** Writes a COCO annotation file of all images without the images. */
+    public static void writeCoco(SourceLabels labels, OutputFolder target, String name) {
+        try (OutputStream out = target.create(name)) {
+            CocoWriter.write(labels, out);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be written: %s", name, e.getMessage());
+        }
+    }
+
     private void writeObjects(Collection<TargetFormat> formats) throws IOException {
         for (TargetFormat format : formats) {
             format.writer().write(labels, target);

@@ -5,7 +5,6 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.datasets.CheckOptions;
-import dev.saccade.datasets.CheckedFiles;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetSubset;
@@ -72,16 +71,7 @@ public final class FoldDataset {
         /** Checks the label files of the wrapped data set, then the images of this part. */
         @Override
         public DatasetReport check(Path root, CheckOptions options) {
-            CheckOptions labelFiles =
-                    new CheckOptions(
-                            CheckOptions.Depth.LABELS,
-                            options.targets(),
-                            options.semanticClasses(),
-                            List.of(),
-                            CheckedFiles.NONE,
-                            options.threads(),
-                            () -> {});
-            DatasetReport report = dataset.check(root, labelFiles);
+            DatasetReport report = dataset.check(root, options.ofLabelFiles());
             if (report.errors() > 0) {
                 return report;
             }

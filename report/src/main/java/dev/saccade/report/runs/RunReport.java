@@ -17,10 +17,13 @@ import dev.saccade.report.FactList;
 import dev.saccade.report.FactList.Fact;
 import dev.saccade.report.Report;
 import dev.saccade.report.Section;
+import dev.saccade.report.TextTable;
 import dev.saccade.report.YamlText;
 import dev.saccade.report.runs.RunMetrics.CheckpointMetrics;
 import dev.saccade.report.runs.RunMetrics.DataSummary;
 import dev.saccade.train.checkpoint.RunFolder;
+import dev.saccade.train.extend.ClassAp;
+import dev.saccade.train.extend.ExtensionReport;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -69,6 +72,7 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metr
         String missing = checkpoint().isPresent() ? "" : "Not evaluated yet.";
         String subtitle = metrics.map(RunMetrics::subtitle).orElse("");
         List<Section> sections = new ArrayList<>();
+        ExtensionReport.read(folder).ifPresent(each -> sections.add(addedClasses(each)));
         checkpoint().ifPresent(m -> sections.add(m.task().examples().section()));
         sections.add(new Section("Training", TRAINING, Charts.of(RunCurves.of(events))));
         checkpoint().ifPresent(m -> sections.addAll(m.task().sections()));
@@ -79,6 +83,16 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metr
                 .map(facts -> new Section("Environment", "", new FactList(facts)))
                 .ifPresent(sections::add);
         return new Report(name(), (subtitle + " " + missing).strip(), headline(), sections);
+    }
+
+    private static Section addedClasses(ExtensionReport extension) {
+        return new Section(
+                "Added classes",
+                Text.format(
+                        "AP of old classes on the validation set of the run before, which may drop"
+                                + " by %s, and AP of added classes on the new validation set.",
+                        extension.maxDrop()),
+                new TextTable(ClassAp.HEADS, extension.classes().rows()));
     }
 
     private List<Fact> headline() {

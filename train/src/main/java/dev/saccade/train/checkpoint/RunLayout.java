@@ -31,7 +31,8 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
                 "run.steps_per_epoch", Long.toString(stepsPerEpoch));
     }
 
-    static RunLayout of(Path file, Map<String, String> metadata) {
+    /** Reads the layout from the metadata of a checkpoint; {@code file} is its name. */
+    public static RunLayout of(Path file, Map<String, String> metadata) {
         try {
             return new RunLayout(
                     Integer.parseInt(metadata.get("run.ranks")),

@@ -1,0 +1,332 @@
+package dev.saccade.train.extend;
+
+import com.google.common.collect.Sets;
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+
+import dev.saccade.checkpoint.AtomicFile;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.SafeTensors;
+import dev.saccade.core.Count;
+import dev.saccade.core.Devices;
+import dev.saccade.core.OutputFolder;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.TaskCancelledException;
+import dev.saccade.core.TaskMonitor;
+import dev.saccade.core.Text;
+import dev.saccade.core.components.TargetKind;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.DatasetSubset;
+import dev.saccade.eval.detection.DetectionEvaluation;
+import dev.saccade.models.Detector;
+import dev.saccade.train.Outcome;
+import dev.saccade.train.Training;
+import dev.saccade.train.checkpoint.RunFolder;
+import dev.saccade.train.checkpoint.RunLayout;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.data.DataReports;
+import dev.saccade.train.extend.ExtensionReport.Additions;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * Adds classes to the detector of a run. New images need labels of the new classes only.
+ *
+ * <p>The run's detector adds objects of the old classes to the labels of the new images. The
+ * extended detector starts from the weights of the run. It is trained on the new images and on
+ * stored images of the run, after a first training on the new images has added objects of the new
+ * classes to their labels. Finally, {@link WeightSelection} limits the loss of AP of old classes.
+ *
+ * <pre>{@code
+ * NewData data = new NewData(root, train, val);
+ * ExtensionSettings settings = Configs.of(ExtensionSettings.class, "replay=20");
+ * new ClassExtension(run, data, settings, System.out::println).run(Path.of("runs/extended"));
+ * }</pre>
+ */
+public final class ClassExtension {
+
+    private static final String FIRST = "first";
+    private static final String TRAINING = "training";
+
+    private final Path run;
+    private final NewData data;
+    private final ExtensionSettings settings;
+    private final Consumer<String> log;
+
+    /**
+     * Prepares an extension.
+     *
+     * @param run folder of the run with a trained detector and a validation set; is not changed
+     * @param log receives lines for the user
+     */
+    public ClassExtension(
+            Path run, NewData data, ExtensionSettings settings, Consumer<String> log) {
+        this.run = run;
+        this.data = data;
+        this.settings = settings;
+        this.log = log;
+    }
+
+    /** An extension in progress. */
+    private record Work(
+            RunConfig config, Path weights, OutputFolder folder, TaskMonitor monitor) {
+
+        Path file(String name) {
+            return folder.resolve(name);
+        }
+
+        Detector load(Path checkpoint) {
+            return Detector.load(checkpoint, Devices.local().choose(config.device()));
+        }
+
+        Predictions predict(Detector detector, Dataset images) {
+            return Predictions.of(detector, images, config.data().workers(), monitor);
+        }
+    }
+
+    /** Extends the run; see {@link #run(OutputFolder, Path, TaskMonitor)}. */
+    public ExtensionReport run(Path out) {
+        try (OutputFolder folder = OutputFolder.create(out, "extend", false, List.of(run))) {
+            return run(folder, out, new TaskMonitor(progress -> {}));
+        }
+    }
+
+    /**
+     * Extends the run, and finishes the folder.
+     *
+     * @param out final path of {@code folder}, the new run
+     * @throws SaccadeException of kind user, if the run or data cannot be used, or an old class
+     *     loses too much AP; the folder is not written then
+     * @throws TaskCancelledException if the monitor is cancelled
+     */
+    public ExtensionReport run(OutputFolder folder, Path out, TaskMonitor monitor) {
+        RunFolder source = new RunFolder(run);
+        source.requireRun();
+        RunConfig config = RunConfig.load(source.config());
+        requireDetector(config);
+        Dataset oldVal = DataReports.validationSet(config);
+        Work work = new Work(config, source.best(), folder, monitor);
+        ExtendedData extended;
+        DetectionEvaluation before;
+        Additions newImages;
+        try (Detector detector = work.load(work.weights)) {
+            List<String> oldClasses = detector.classes();
+            NewData.Opened opened = data.open(config, oldClasses);
+            ExtendedData all =
+                    new ExtendedData(
+                            config.data(),
+                            data,
+                            oldClasses,
+                            opened.classes(),
+                            labeled(opened, oldClasses),
+                            opened.train().size(),
+                            0);
+            describe(all, opened);
+            before = work.predict(detector, oldVal).evaluate(oldVal, config);
+            CompletedImages completed =
+                    complete(
+                            work,
+                            detector,
+                            opened.train(),
+                            opened.train().fileNames(),
+                            new LabelCompletion(
+                                    all.classes(),
+                                    Sets.difference(Set.copyOf(oldClasses), all.labeled()),
+                                    detector.scoreThresholds()),
+                            "new image");
+            completed.write(folder, ExtendedData.LABELS);
+            newImages = completed.additions();
+            extended = all.with(newImages.images(), 0);
+        }
+        ReplayImages stored = new ReplayImages(folder);
+        Additions replayed =
+                settings.replay() == 0 ? Additions.NONE : replay(work, extended, stored);
+        extended = extended.with(newImages.images(), replayed.images());
+        train(work, extended, TRAINING);
+        RunFolder trained = new RunFolder(work.file(TRAINING));
+        WeightSelection.Candidate chosen =
+                new WeightSelection(
+                                config,
+                                extended,
+                                oldVal,
+                                before,
+                                settings.maxDrop(),
+                                monitor,
+                                log)
+                        .select(work.weights, trained.best(), work.file("candidate.safetensors"));
+        if (settings.replay() > 0) {
+            stored.storeNext(
+                    extended.train(work.file("")).open(ExtendedData.ROOT), settings.replay());
+            log.accept(Text.format("the run stores images of %.1f MB", stored.bytes() / 1e6));
+        }
+        ExtensionReport report =
+                new ExtensionReport(
+                        chosen.classes(),
+                        settings.maxDrop(),
+                        chosen.trainedWeight(),
+                        newImages,
+                        replayed,
+                        stored.bytes());
+        SafeTensors.write(trained.bestWeights(), chosen.checkpoint());
+        AtomicFile.write(trained.config(), config(work, extended, out).toYaml());
+        finish(work, trained, report);
+        return report;
+    }
+
+    private void requireDetector(RunConfig config) {
+        TargetKind targets = config.model().head().targets();
+        if (!targets.hasObjects() || targets.hasLabelMaps()) {
+            throw SaccadeException.user(
+                    "%s: only detectors trained on boxes or masks can be extended; train a new run"
+                            + " on labels of all classes",
+                    run);
+        }
+    }
+
+    /** Returns the classes of which the new data labels all objects. */
+    private Set<String> labeled(NewData.Opened opened, List<String> oldClasses) {
+        return settings.incomplete()
+                ? Sets.difference(opened.labeled(), Set.copyOf(oldClasses))
+                : opened.labeled();
+    }
+
+    private void describe(ExtendedData all, NewData.Opened opened) {
+        log.accept(
+                Text.format(
+                        "new classes: %s; old classes: %s",
+                        String.join(", ", all.newClasses()), String.join(", ", all.oldClasses())));
+        opened.notes().forEach(log);
+        Set<String> both = Sets.intersection(opened.labeled(), Set.copyOf(all.oldClasses()));
+        if (!both.isEmpty()) {
+            log.accept(
+                    Text.format(
+                            "old classes in the new labels: %s; %s",
+                            String.join(", ", both),
+                            settings.incomplete()
+                                    ? "predictions complete them"
+                                    : "all their objects are assumed to be labeled"));
+        }
+    }
+
+    private CompletedImages complete(
+            Work work,
+            Detector detector,
+            Dataset images,
+            List<String> names,
+            LabelCompletion completion,
+            String noun) {
+        CompletedImages completed =
+                CompletedImages.of(
+                        images,
+                        names,
+                        completion,
+                        work.predict(detector, images),
+                        detector.classes());
+        Additions additions = completed.additions();
+        log.accept(
+                Text.format(
+                        "added %s and %s to the labels of %s",
+                        Count.of(additions.objects(), "predicted object"),
+                        Count.of(additions.ignored(), "ignored region"),
+                        Count.of(additions.images(), noun)));
+        if (additions.leftOut() > 0) {
+            log.accept(
+                    Text.format(
+                            "left out %s with ignored regions but without objects",
+                            Count.of(additions.leftOut(), noun)));
+        }
+        return completed;
+    }
+
+    /** Stores images of the run, and adds objects of the new classes to their labels. */
+    private Additions replay(Work work, ExtendedData extended, ReplayImages stored) {
+        Dataset source = ReplayImages.source(run, work.config);
+        Dataset images =
+                DatasetSubset.of(source, ReplaySelection.select(source, settings.replay()));
+        List<String> names = stored.add(images);
+        CompletedImages completed;
+        if (settings.disjoint()) {
+            completed = CompletedImages.complete(images, names, extended.classes());
+        } else {
+            train(work, extended, FIRST);
+            Path first = work.file(FIRST);
+            try (Detector detector = work.load(new RunFolder(first).best())) {
+                completed =
+                        complete(
+                                work,
+                                detector,
+                                images,
+                                names,
+                                new LabelCompletion(
+                                        extended.classes(),
+                                        Set.copyOf(extended.newClasses()),
+                                        detector.scoreThresholds()),
+                                "replayed image");
+            }
+            delete(first);
+        }
+        completed.write(work.folder, ReplayImages.LABELS);
+        return completed.additions();
+    }
+
+    private RunConfig config(Work work, ExtendedData extended, Path folder) {
+        long stepsPerEpoch =
+                RunLayout.of(work.weights, Checkpoints.open(work.weights).metadata())
+                        .stepsPerEpoch();
+        return new ExtendedConfig(work.config, work.weights)
+                .of(
+                        extended,
+                        folder,
+                        work.config.lengthInSteps(stepsPerEpoch).iterations(),
+                        settings.epochs());
+    }
+
+    private void train(Work work, ExtendedData extended, String name) {
+        RunConfig config = config(work, extended, work.file(""));
+        log.accept(
+                Text.format(
+                        "train %s on %s and %s, learning rate %s",
+                        Count.of(config.epochs(), "epoch"),
+                        Count.of(extended.newImages(), "new image"),
+                        Count.of(extended.replayedImages(), "replayed image"),
+                        config.optimizer().learningRate()));
+        Outcome outcome = Training.of(config).with(work.monitor).start(work.file(name));
+        if (outcome == Outcome.INTERRUPTED) {
+            throw new TaskCancelledException();
+        }
+    }
+
+    /** Moves the files of the training into the run, and gives the run its final name. */
+    private static void finish(Work work, RunFolder trained, ExtensionReport report) {
+        try {
+            // A resumed training would not keep the AP of the old classes.
+            Files.deleteIfExists(trained.last());
+            Files.deleteIfExists(trained.previous());
+            try (Stream<Path> files = Files.list(trained.path())) {
+                for (Path file : files.toList()) {
+                    Files.move(file, work.file(file.getFileName().toString()));
+                }
+            }
+            Files.delete(trained.path());
+        } catch (IOException e) {
+            throw SaccadeException.io(
+                    e, "%s: cannot be moved: %s", trained.path(), e.getMessage());
+        }
+        work.folder.write(ExtensionReport.FILE, report.toJson());
+        work.folder.finish();
+    }
+
+    private static void delete(Path folder) {
+        try {
+            MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be deleted: %s", folder, e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package dev.saccade.train.extend;
+
+import dev.saccade.core.OutputFolder;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.DatasetSubset;
+import dev.saccade.datasets.ImageFile;
+import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.data.DataReports;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Images that an extended run stores in its folder, to train on them again.
+ *
+ * <p>{@code replay/annotations.json} lists the images for the next extension.
+ */
+final class ReplayImages {
+
+    /** Labels of the replayed images of this run. */
+    static final String LABELS = "replay/train.json";
+
+    static final String IMAGES = "replay/images";
+
+    private static final String NEXT = "replay/annotations.json";
+
+    private final OutputFolder folder;
+    private final Map<Path, String> names = new HashMap<>();
+    private long bytes;
+
+    ReplayImages(OutputFolder folder) {
+        this.folder = folder;
+    }
+
+    /** Opens the images to choose from: those stored in a run, or else its training set. */
+    static Dataset source(Path run, RunConfig config) {
+        Path stored = run.resolve(NEXT);
+        return Files.isRegularFile(stored)
+                ? CocoDataset.open(stored, run.resolve(IMAGES), List.of())
+                : DataReports.trainingSet(config, "the extension");
+    }
+
+    /** Stores images; returns their names below {@link #IMAGES}. */
+    List<String> add(Dataset images) {
+        List<String> all = new ArrayList<>();
+        for (ImageFile image : images.images()) {
+            Path file = image.file().toAbsolutePath().normalize();
+            all.add(names.computeIfAbsent(file, this::store));
+        }
+        return all;
+    }
+
+    private String store(Path file) {
+        String name = Text.format("%05d_%s", names.size() + 1, file.getFileName());
+        folder.add(IMAGES + "/" + name, file);
+        try {
+            bytes += Files.size(file);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
+        }
+        return name;
+    }
+
+    /** Stores at most {@code count} images of the extended training set for the next extension. */
+    void storeNext(Dataset trained, int count) {
+        Dataset selected =
+                DatasetSubset.of(trained, ReplaySelection.select(trained, count));
+        CompletedImages.complete(selected, add(selected), trained.classes()).write(folder, NEXT);
+    }
+
+    long bytes() {
+        return bytes;
+    }
+}

@@ -1,0 +1,2 @@
+/** Adds classes to a trained detector. */
+package dev.saccade.train.extend;
