@@ -20,7 +20,6 @@ open module dev.saccade.datasets {
     exports dev.saccade.datasets.labels;
     exports dev.saccade.datasets.loader;
     exports dev.saccade.datasets.pillow;
-    exports dev.saccade.datasets.raster;
     exports dev.saccade.datasets.transforms;
 
     provides dev.saccade.core.components.ComponentProvider with

@@ -87,8 +87,8 @@ final class BrowseCommand extends BaseCommand {
                         .with(run.data().pixels(), any -> {});
         BrowseFindings faults =
                 BrowseFindings.of(dataset, named.check(run.data().root(), quick).findings());
-        SampleReader reader = new SampleReader(
-                        dataset, run.trainTransforms(), targets, run.data().pixels());
+        SampleReader reader =
+                new SampleReader(dataset, run.trainTransforms(), targets, run.data().pixels());
         List<Integer> shown = DatasetSubset.spread(dataset, count).indices();
         OutputFolder.checkOutside(out, run.data().root());
         config.run().ifPresent(folder -> OutputFolder.checkOutside(out, folder));
@@ -100,7 +100,12 @@ final class BrowseCommand extends BaseCommand {
                 for (int index : shown) {
                     List<String> known = faults.ofImage(index);
                     try (Sample sample = reader.trainingSample(index, run.seed(), epoch - 1)) {
-                        entries.add(entry(names.get(index), sample, written.write(sample, run.data().pixels()), known));
+                        entries.add(
+                                entry(
+                                        names.get(index),
+                                        sample,
+                                        written.write(sample, run.data().pixels()),
+                                        known));
                     }
                     progress.to(entries.size());
                 }

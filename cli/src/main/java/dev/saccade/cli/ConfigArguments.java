@@ -91,8 +91,7 @@ final class ConfigArguments {
         List<String> all = new ArrayList<>(overrides);
         data.root().ifPresent(root -> all.add(DataOption.override(root)));
         all.addAll(shortOptions.overrides());
-        ConfigNode.Mapping config =
-                Configs.withOverrides(readBase(), all, SET, RunConfig.class);
+        ConfigNode.Mapping config = Configs.withOverrides(readBase(), all, SET, RunConfig.class);
         return data.root().map(root -> withClassFolders(config, root)).orElse(config);
     }
 

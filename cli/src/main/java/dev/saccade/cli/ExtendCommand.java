@@ -118,15 +118,12 @@ final class ExtendCommand extends BaseCommand {
                             Path name = run.toAbsolutePath().normalize().getFileName();
                             return run.normalize().resolveSibling(name + "_extended");
                         });
-        ClassExtension extension =
-                new ClassExtension(run, newData(), settings, Progress::println);
+        ClassExtension extension = new ClassExtension(run, newData(), settings, Progress::println);
         ExtensionReport report;
         try (Bars bars = new Bars();
                 OutputFolder files = overwrite.create(folder, List.of(run, data))) {
             TaskMonitor monitor = new TaskMonitor(bars::show);
-            report =
-                    StopSignal.run(
-                            () -> extension.run(files, folder, monitor), monitor::cancel);
+            report = StopSignal.run(() -> extension.run(files, folder, monitor), monitor::cancel);
         } catch (TaskCancelledException e) {
             printMessage("interrupted; no run was written");
             return INTERRUPTED;
@@ -134,9 +131,7 @@ final class ExtendCommand extends BaseCommand {
         Training training = Training.of(Training.config(folder));
         DataReports reports =
                 CheckCommand.requireNoErrors(training, err(), "the extended data has errors");
-        Path page =
-                TrainCommand.report(
-                        folder, "Extended from " + run + ".", reports, out());
+        Path page = TrainCommand.report(folder, "Extended from " + run + ".", reports, out());
         out().println(report.classes());
         String word = Printable.shellWord(folder);
         printMessage(
@@ -155,8 +150,7 @@ final class ExtendCommand extends BaseCommand {
     }
 
     private NewData newData() {
-        LabeledFolder found =
-                LabeledFolder.find(data).orElseThrow(() -> NewCommand.refuse(data));
+        LabeledFolder found = LabeledFolder.find(data).orElseThrow(() -> NewCommand.refuse(data));
         Optional<CocoDataset.Config> train = coco(Optional.of(found.train()));
         Optional<CocoDataset.Config> val = coco(found.val());
         if (train.isEmpty()) {
@@ -187,7 +181,10 @@ final class ExtendCommand extends BaseCommand {
         void show(TaskProgress progress) {
             if (!progress.task().equals(task) || progress.done() < done) {
                 close();
-                bar = Optional.of(new Progress(progress.task(), progress.total(), " " + progress.unit()));
+                bar =
+                        Optional.of(
+                                new Progress(
+                                        progress.task(), progress.total(), " " + progress.unit()));
                 task = progress.task();
             }
             done = progress.done();

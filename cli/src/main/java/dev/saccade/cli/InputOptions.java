@@ -126,7 +126,8 @@ final class InputOptions {
 
     private static Size size(RunConfig config, Function<InferenceReader, InferenceInput> read) {
         OpenCv.load();
-        InferenceReader reader = new InferenceReader(
+        InferenceReader reader =
+                new InferenceReader(
                         List.of(config.data().valTransformsAtSize()), config.data().pixels());
         try (InferenceInput input = read.apply(reader)) {
             return input.batches().get(0).size();

@@ -10,7 +10,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-
 import com.google.common.base.Ascii;
 
 import dev.saccade.checkpoint.Checkpoints;
@@ -80,10 +79,11 @@ class ExtendCommandTest {
                         "--out",
                         once);
         assertEquals(0, first.code(), first.err());
-        assertTrue(first.err().contains("new classes: medal; old classes: " + old.get(0)), first.err());
+        assertTrue(
+                first.err().contains("new classes: medal; old classes: " + old.get(0)),
+                first.err());
         assertTrue(first.out().contains("medal                    AP"), first.out());
-        assertEquals(
-                Stream.concat(old.stream(), Stream.of("medal")).toList(), classes(once));
+        assertEquals(Stream.concat(old.stream(), Stream.of("medal")).toList(), classes(once));
         assertTrue(Files.readString(once.resolve("report.html")).contains("Added classes"));
         JsonNode report = JSON.readTree(once.resolve("extension.json").toFile());
         assertEquals(4, report.at("/classes/old_classes").size());
@@ -125,7 +125,11 @@ class ExtendCommandTest {
                         "extend",
                         tiny.run(),
                         "--data",
-                        newData(tiny, folder.resolve("medals"), classes(tiny.run()).get(1), "medal"),
+                        newData(
+                                tiny,
+                                folder.resolve("medals"),
+                                classes(tiny.run()).get(1),
+                                "medal"),
                         "--replay",
                         0,
                         "--epochs",

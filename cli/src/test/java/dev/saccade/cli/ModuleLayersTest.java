@@ -288,6 +288,8 @@ class ModuleLayersTest {
                     .and()
                     .doNotHaveSimpleName("WeightMatch")
                     .and()
+                    .doNotHaveSimpleName("WeightInterpolation")
+                    .and()
                     .resideOutsideOfPackages("dev.saccade.export..", "dev.saccade.testsupport..")
                     .should()
                     .callMethod(Device.class, "cpu");

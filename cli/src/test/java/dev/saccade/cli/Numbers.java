@@ -215,7 +215,13 @@ final class Numbers {
                 }
             }
         }
-        throw new AssertionError(root.getClass() + ": " + path + ": cannot be filled");
+        ConfigNode ascending = new ConfigNode.Sequence(List.of(scalar(0), scalar(255)), ORIGIN);
+        try {
+            Configs.bind(put.apply(ascending), root.getClass());
+        } catch (SaccadeException e) {
+            throw new AssertionError(root.getClass() + ": " + path + ": cannot be filled", e);
+        }
+        return ascending;
     }
 
     private static ConfigNode sample(Type type, Number number, int items) {

@@ -245,7 +245,7 @@ class PredictCommandTest {
                 "saccade: no images to predict: "
                         + empty
                         + ": no images; expected files ending in .jpg, .jpeg, .jpe,"
-                        + " .jfif, .png, .bmp, .dib, .webp, .tif, .tiff\n",
+                        + " .jfif, .png, .bmp, .dib, .webp, .tif, .tiff, .npy\n",
                 predict(empty).err());
         CommandResult ended = predict(empty, tiny.photo(folder.resolve("a.jpg")));
         assertEquals(2, ended.code());

@@ -139,9 +139,11 @@ class PredictTrackTest {
         assertRefused("flat", "three corners", clip, "--track", "--zone", "0,0,5,5,9,9");
         assertRefused("far", "outside of the frames", clip, "--track", "--line", "200,0,200,64");
         assertRefused("type", "byte_trak", clip, "--track", "--tracker", "byte_trak");
-        assertRefused("key", "max_agee", clip, "--track", "--tracker", "{type: oc_sort, max_agee: 3}");
+        assertRefused(
+                "key", "max_agee", clip, "--track", "--tracker", "{type: oc_sort, max_agee: 3}");
         assertRefused("range", "match_thresh", clip, "--track", "--tracker", "{match_thresh: 3}");
-        CommandResult perClass = saccade("predict", tiny.run(), clip, "--track", "--score", "per-class");
+        CommandResult perClass =
+                saccade("predict", tiny.run(), clip, "--track", "--score", "per-class");
         assertTrue(perClass.err().contains("needs one minimum score"), perClass.err());
     }
 
@@ -166,7 +168,10 @@ class PredictTrackTest {
                             List<String> quick = new ArrayList<>(words);
                             if (words.contains("predict")) {
                                 int out = quick.indexOf("--out") + 1;
-                                quick.set(out, folder.resolve("out-" + out + quick.get(out).length()).toString());
+                                quick.set(
+                                        out,
+                                        folder.resolve("out-" + out + quick.get(out).length())
+                                                .toString());
                             }
                             return quick;
                         });

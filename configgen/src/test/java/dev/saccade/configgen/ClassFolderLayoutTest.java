@@ -98,8 +98,7 @@ class ClassFolderLayoutTest {
     @Test
     void rejectsTooFewImagesToHoldOut() throws IOException {
         write("a/1.jpg", "a/2.jpg", "b/1.jpg", "b/2.jpg");
-        SaccadeException e =
-                assertThrows(SaccadeException.class, () -> LabeledFolder.find(root));
+        SaccadeException e = assertThrows(SaccadeException.class, () -> LabeledFolder.find(root));
         assertTrue(e.getMessage().startsWith(root + ": got 4 images, expected"), e.getMessage());
         write("b/3.jpg");
         assertTrue(LabeledFolder.find(root).orElseThrow().isHeldOut());

@@ -3,6 +3,7 @@ package dev.saccade.datasets;
 import dev.saccade.core.components.HeadConfig;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.LabelMap;
+import dev.saccade.datasets.image.PixelFormat;
 
 import java.util.List;
 import java.util.function.Consumer;
@@ -88,7 +89,15 @@ public record CheckOptions(
 
     public CheckOptions forEvaluation() {
         return new CheckOptions(
-                depth, targets.predicted(), semanticClasses, transforms, files, threads, onImage, pixels, statistics);
+                depth,
+                targets.predicted(),
+                semanticClasses,
+                transforms,
+                files,
+                threads,
+                onImage,
+                pixels,
+                statistics);
     }
 
     /** Returns options that check label files only, not their images. */
@@ -104,12 +113,29 @@ public record CheckOptions(
     }
 
     public CheckOptions with(List<Transform> others) {
-        return new CheckOptions(depth, targets, semanticClasses, others, files, threads, onImage, pixels, statistics);
+        return new CheckOptions(
+                depth,
+                targets,
+                semanticClasses,
+                others,
+                files,
+                threads,
+                onImage,
+                pixels,
+                statistics);
     }
 
     public CheckOptions with(CheckedFiles receiver) {
         return new CheckOptions(
-                depth, targets, semanticClasses, transforms, receiver, threads, onImage, pixels, statistics);
+                depth,
+                targets,
+                semanticClasses,
+                transforms,
+                receiver,
+                threads,
+                onImage,
+                pixels,
+                statistics);
     }
 
     /** Returns options for images of another format. */

@@ -8,6 +8,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.image.PixelFormat;
 
 import org.opencv.core.Mat;
 

@@ -4,6 +4,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.components.ComponentConfig;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.image.PixelFormat;
 
 import java.util.List;
 import java.util.Optional;

@@ -8,9 +8,9 @@ import ai.djl.translate.TranslatorContext;
 
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.datasets.loader.InferenceInput;
 import dev.saccade.datasets.loader.InferenceReader;
 

@@ -23,7 +23,11 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
     <P> void run(TrainedModel<P> model, PrintWriter out) {
         Precision precision = model.spec().precision();
         double limit = ExportCheck.limit(precision);
-        double largest = deviation(new InferenceReader(List.of(model.spec().transforms()), model.spec().pixels()), limit);
+        double largest =
+                deviation(
+                        new InferenceReader(
+                                List.of(model.spec().transforms()), model.spec().pixels()),
+                        limit);
         ExportEvaluation evaluation = new ExportEvaluation(dataset, "", workers, bars);
         ExportEvaluation.Result ours = evaluation.original(model);
         ExportEvaluation.Result theirs = evaluation.exported(model, check.model());

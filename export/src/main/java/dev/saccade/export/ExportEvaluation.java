@@ -92,7 +92,8 @@ record ExportEvaluation(Dataset dataset, String suffix, int workers, ProgressBar
 
     private <P> Result evaluate(
             TrainedModel<P> model, String task, Function<InferenceInput, P> predict) {
-        InferenceReader reader = new InferenceReader(List.of(model.spec().transforms()), model.spec().pixels());
+        InferenceReader reader =
+                new InferenceReader(List.of(model.spec().transforms()), model.spec().pixels());
         TargetKind targets = model.spec().model().head().targets();
         List<Evaluator.Config> configs = CompositeEvaluator.defaults(targets);
         CompositeEvaluator<P> evaluators =

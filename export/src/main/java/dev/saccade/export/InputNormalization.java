@@ -69,7 +69,8 @@ public record InputNormalization(Normalize normalize, int divisor) {
     }
 
     private static NDArray channels(NDArray like, List<Double> values) {
-        return Tensors.of(like.getManager(), Floats.toArray(values), new Shape(1, values.size(), 1, 1));
+        return Tensors.of(
+                like.getManager(), Floats.toArray(values), new Shape(1, values.size(), 1, 1));
     }
 
     NDArray normalized(NDArray pixels) {

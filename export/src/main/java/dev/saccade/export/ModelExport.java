@@ -173,7 +173,9 @@ public final class ModelExport {
             ModelRecorder recorder = recorder();
             List<Graph> graphs = new ArrayList<>();
             int channels = model.inChannels();
-            List<Shape> shapes = size.map(only -> ofOneSize(only, channels)).orElseGet(() -> ofAnySize(channels));
+            List<Shape> shapes =
+                    size.map(only -> ofOneSize(only, channels))
+                            .orElseGet(() -> ofAnySize(channels));
             try (ProgressBar bar = progress.open("record operators", shapes.size(), " sizes")) {
                 for (Shape shape : shapes) {
                     Graph graph = recorder.record(shape);

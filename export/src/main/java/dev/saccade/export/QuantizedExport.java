@@ -151,7 +151,8 @@ record QuantizedExport(
     /** Computes values on all images. */
     private void run(
             String task, ModelExport computed, List<Value> values, ObjIntConsumer<NDArray> use) {
-        InferenceReader reader = new InferenceReader(List.of(model.spec().transforms()), model.spec().pixels());
+        InferenceReader reader =
+                new InferenceReader(List.of(model.spec().transforms()), model.spec().pixels());
         try (ExportedModel program =
                         new ExportedModel(
                                 export.settings(),

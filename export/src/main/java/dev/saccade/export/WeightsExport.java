@@ -30,7 +30,11 @@ public final class WeightsExport {
         ModelSpec spec = ModelSpec.fromMetadata(whole.metadata(), checkpoint.toString());
         Map<String, Tensor> weights = new LinkedHashMap<>();
         Problems lacking = new Problems();
-        for (String name : spec.model().build(spec.classes(), spec.pixels().channels()).namedParameters().keySet()) {
+        for (String name :
+                spec.model()
+                        .build(spec.classes(), spec.pixels().channels())
+                        .namedParameters()
+                        .keySet()) {
             Tensor weight = whole.tensors().get(name);
             if (weight == null) {
                 lacking.add("%s is missing", name);

@@ -68,7 +68,10 @@ public abstract sealed class Model<P> extends Module
         this.config = config;
         this.inChannels = inChannels;
         this.classes = ImmutableList.copyOf(classes);
-        backbone = add("backbone", buildComponent("backbone", () -> build(config.backbone(), inChannels)));
+        backbone =
+                add(
+                        "backbone",
+                        buildComponent("backbone", () -> build(config.backbone(), inChannels)));
         neck =
                 config.neck()
                         .map(part -> buildComponent("neck", () -> part.build(backbone.features())))

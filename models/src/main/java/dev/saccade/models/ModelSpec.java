@@ -19,8 +19,8 @@ import dev.saccade.core.components.Default;
 import dev.saccade.core.components.Unwrapped;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.nn.Quantization;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.datasets.transforms.NamedAugmentations;
 
 import java.util.List;
@@ -79,8 +79,7 @@ public record ModelSpec(
 
     /** Returns a copy for images of another format. */
     public ModelSpec withPixels(PixelFormat other) {
-        return new ModelSpec(
-                model, transforms, tta, classes, precision, quantizedLayers, other);
+        return new ModelSpec(model, transforms, tta, classes, precision, quantizedLayers, other);
     }
 
     public ModelSpec withPrecision(Precision other) {

@@ -32,6 +32,7 @@ final class Exchange {
     private final ServerLimits limits;
     private final ConnectionTimeout timeout;
     private final AtomicLong bufferedBytes;
+    private final AtomicLong responseBytes;
     private final AtomicBoolean sent = new AtomicBoolean();
 
     private volatile boolean bodyIsRead;
@@ -49,13 +50,15 @@ final class Exchange {
             Callback callback,
             ServerLimits limits,
             ConnectionTimeout timeout,
-            AtomicLong bufferedBytes) {
+            AtomicLong bufferedBytes,
+            AtomicLong responseBytes) {
         this.request = request;
         this.response = response;
         this.callback = callback;
         this.limits = limits;
         this.timeout = timeout;
         this.bufferedBytes = bufferedBytes;
+        this.responseBytes = responseBytes;
     }
 
     Request request() {
@@ -83,8 +86,8 @@ final class Exchange {
 
     /** Reserves memory for a response until it is sent; throws status 503 if there is none left. */
     void reserve(int bytes) {
-        Request.addCompletionListener(request, failure -> bufferedBytes.addAndGet(-bytes));
-        if (bufferedBytes.addAndGet(bytes) > limits.totalBytes()) {
+        Request.addCompletionListener(request, failure -> responseBytes.addAndGet(-bytes));
+        if (responseBytes.addAndGet(bytes) > limits.totalResponseBytes()) {
             throw Problem.busy(1, "the responses need too much memory; try again later");
         }
     }

@@ -46,6 +46,7 @@ final class Routes extends Handler.Abstract {
     private final ModelPage page = ModelPage.load();
     private final Map<String, StaticResponse> staticResponses;
     private final AtomicLong bufferedBytes = new AtomicLong();
+    private final AtomicLong responseBytes = new AtomicLong();
     private final RequestTracker tracker;
     private final InferenceProtocol inference;
     private final Optional<LabelStudioBackend> labelStudio;
@@ -99,7 +100,8 @@ final class Routes extends Handler.Abstract {
         response.getHeaders().put("Content-Security-Policy", page.policy());
         response.getHeaders().put("Cross-Origin-Resource-Policy", "same-origin");
         Exchange exchange =
-                new Exchange(request, response, callback, limits, timeout, bufferedBytes);
+                new Exchange(
+                        request, response, callback, limits, timeout, bufferedBytes, responseBytes);
         if (isInference(route) || route.equals(LabelStudioBackend.PREFIX)) {
             exchange.useErrorField();
         }

@@ -43,8 +43,8 @@ public record ServerLimits(
         return 8L * uploadBytes;
     }
 
-    /** Returns the maximum bytes of requests and binary responses; a label map always fits. */
-    long totalBytes() {
+    /** Returns the maximum bytes of all binary responses; a label map always fits. */
+    long totalResponseBytes() {
         return totalUploadBytes() + Integer.BYTES * (long) pixels;
     }
 }

@@ -12,6 +12,7 @@ import dev.saccade.models.QueueLimits;
 import dev.saccade.models.TrainedModel;
 
 import org.eclipse.jetty.http.HttpStatus;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -38,6 +38,7 @@ import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
@@ -358,8 +359,7 @@ class InferenceProtocolTest {
 
     @Test
     void classScoresEqualClassifier() throws Exception {
-        List<byte[]> images =
-                List.of(ServedModels.image("png", 1), ServedModels.image("jpg", 2));
+        List<byte[]> images = List.of(ServedModels.image("png", 1), ServedModels.image("jpg", 2));
         String json =
                 request("BYTES", "[2]", base64(images.get(0), images.get(1)))
                         .replace("\"score\":0.2", "");
@@ -376,8 +376,7 @@ class InferenceProtocolTest {
                 assertEquals((float) score.score(), value.floatValue());
             }
             ClassScore best = expected.get(0);
-            assertEquals(
-                    best.classIndex(), output(response, "labels").get("data").get(i).asInt());
+            assertEquals(best.classIndex(), output(response, "labels").get("data").get(i).asInt());
             assertEquals(best.label(), output(response, "label_names").get("data").get(i).asText());
         }
         JsonNode outputs = get(classes, "/v2/models/things").get("outputs");
@@ -498,11 +497,9 @@ class InferenceProtocolTest {
                         .getBytes(UTF_8);
         try (PredictionServer server =
                 PredictionServer.of(segmenter).name("things").limits(limits).start()) {
-            try (Socket slow = new Socket("127.0.0.1", server.port())) {
-                String head =
-                        "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n";
-                slow.getOutputStream()
-                        .write(Text.format(head, INFER, json.length).getBytes(UTF_8));
+            try (Socket slow = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+                String head = "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n";
+                slow.getOutputStream().write(Text.format(head, INFER, json.length).getBytes(UTF_8));
                 slow.getOutputStream().write(json);
                 assertEquals('H', slow.getInputStream().read());
                 HttpResponse<byte[]> busy = new Client(server).send("POST", INFER, json);

@@ -311,7 +311,8 @@ class LabelStudioBackendTest {
         JsonNode region = task.at("/result/0");
         assertEquals("choices", region.get("type").asText());
         assertEquals("label", region.get("from_name").asText());
-        assertEquals("{\"choices\":[" + new ObjectMapper().writeValueAsString(best.label()) + "]}",
+        assertEquals(
+                "{\"choices\":[" + new ObjectMapper().writeValueAsString(best.label()) + "]}",
                 region.get("value").toString());
         assertEquals(best.score(), task.get("score").asDouble());
     }

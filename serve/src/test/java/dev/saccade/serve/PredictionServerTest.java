@@ -179,8 +179,7 @@ class PredictionServerTest {
         for (int i = 0; i < expected.size(); i++) {
             assertEquals(expected.get(i).label(), answer.get(i).get("label").asText());
             assertEquals(expected.get(i).classIndex(), answer.get(i).get("classIndex").asInt());
-            assertEquals(
-                    (float) expected.get(i).score(), answer.get(i).get("score").floatValue());
+            assertEquals((float) expected.get(i).score(), answer.get(i).get("score").floatValue());
         }
     }
 

@@ -27,7 +27,8 @@ final class ServedModels {
     }
 
     static Classifier classifier(Path folder) {
-        return Classifier.load(save(TinyModel.CLASSIFIER, folder.resolve("classifier.safetensors")));
+        return Classifier.load(
+                save(TinyModel.CLASSIFIER, folder.resolve("classifier.safetensors")));
     }
 
     private static Path save(TinyModel model, Path file) {

@@ -105,8 +105,7 @@ record ModelSettings(
         if (Strings.isNullOrEmpty(file)) {
             throw SaccadeException.user("is missing; set it to a checkpoint of a Saccade run");
         }
-        ModelSpec spec =
-                ModelSpec.fromMetadata(Checkpoints.open(path(file)).metadata(), file);
+        ModelSpec spec = ModelSpec.fromMetadata(Checkpoints.open(path(file)).metadata(), file);
         TargetKind targets = spec.model().head().targets();
         return switch (targets) {
             case BOXES, MASKS, MASKS_AND_LABEL_MAPS -> Detector.class;

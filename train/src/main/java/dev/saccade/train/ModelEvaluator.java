@@ -70,7 +70,8 @@ final class ModelEvaluator<P> implements Validation {
 
     @Override
     public Evaluation run(Runnable progress) {
-        InferenceReader reader = new InferenceReader(
+        InferenceReader reader =
+                new InferenceReader(
                         List.of(config.data().valTransformsAtSize()), config.data().pixels());
         inference.run(reader, this::predict, evaluators, done -> progress.run());
         if (ranks.rank() == 0) {

@@ -321,7 +321,8 @@ public final class Training {
             Dataset train = sources.get("train").open().get();
             Optional<Dataset> val =
                     Optional.ofNullable(sources.get("val")).map(source -> source.open().get());
-            Model<?> model = config.model().build(train.classes(), config.data().pixels().channels());
+            Model<?> model =
+                    config.model().build(train.classes(), config.data().pixels().channels());
             Optional<Validation> validation =
                     val.map(each -> new ModelEvaluator<>(config, model, manager, ranks, each));
             model.initialize(manager, config.seed());

@@ -43,8 +43,11 @@ public final class TrialRun implements AutoCloseable {
         bytesBefore = TensorMemory.of(device).map(TensorMemory::bytes).orElse(0L);
         RunConfig alone = config.with("accumulation=1");
         batches = new RandomBatches(config.model().head(), classes);
-        Model<?> model = config.model().build(
-                        Collections.nCopies(classes, "class"), config.data().pixels().channels());
+        Model<?> model =
+                config.model()
+                        .build(
+                                Collections.nCopies(classes, "class"),
+                                config.data().pixels().channels());
         manager = Libtorch.newManager(device);
         model.initialize(manager, 0);
         model.train(true);

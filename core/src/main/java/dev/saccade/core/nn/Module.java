@@ -122,7 +122,11 @@ public abstract class Module extends AbstractBaseBlock {
     /** Replaces an uninitialized parameter by one of another shape; keeps its initializer. */
     final Parameter reshape(String name, Shape shape) {
         return declare(
-                name, shape, declared.remove(name).init, Parameter.Type.OTHER, /* trainable= */ true);
+                name,
+                shape,
+                declared.remove(name).init,
+                Parameter.Type.OTHER,
+                /* trainable= */ true);
     }
 
     /** Returns whether a parameter is a buffer, such as a running mean. */

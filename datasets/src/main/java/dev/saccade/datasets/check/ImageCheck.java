@@ -13,11 +13,11 @@ import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.CheckOptions.Depth;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ImageFile;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.image.ImageReader;
+import dev.saccade.datasets.image.PixelFormat;
+import dev.saccade.datasets.image.PixelReader;
 import dev.saccade.datasets.image.TarArchive;
-import dev.saccade.datasets.raster.PixelReader;
 
 import org.opencv.core.Mat;
 

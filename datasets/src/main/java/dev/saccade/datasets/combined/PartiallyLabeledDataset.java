@@ -97,8 +97,7 @@ public final class PartiallyLabeledDataset implements Dataset {
      *
      * @throws SaccadeException of kind user, if the data set lacks a labeled class
      */
-    public PartiallyLabeledDataset(
-            Dataset dataset, List<String> classes, List<String> labeled) {
+    public PartiallyLabeledDataset(Dataset dataset, List<String> classes, List<String> labeled) {
         this.dataset = dataset;
         this.classes = ImmutableList.copyOf(classes);
         this.labeled = Set.copyOf(labeled);

@@ -70,8 +70,7 @@ public final class Conversion {
     }
 
     /** Writes the masks of objects as label maps; later objects cover earlier ones. */
-    public static void writeLabelMaps(
-            SourceLabels labels, OutputFolder target, Runnable onImage) {
+    public static void writeLabelMaps(SourceLabels labels, OutputFolder target, Runnable onImage) {
         Problems problems = new Problems();
         Map<String, String> others = new HashMap<>();
         for (LabeledImage image : labels.images()) {

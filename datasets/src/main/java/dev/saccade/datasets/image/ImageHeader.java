@@ -2,7 +2,6 @@ package dev.saccade.datasets.image;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.raster.NumpyFile;
 
 import org.apache.commons.imaging.ImageFormat;
 import org.apache.commons.imaging.ImageFormats;
@@ -50,7 +49,9 @@ public record ImageHeader(
         BMP,
         TIFF,
         WEBP,
-        /** A NumPy array, for {@link dev.saccade.datasets.PixelFormat}s other than 8-bit RGB. */
+        /**
+         * A NumPy array, for {@link dev.saccade.datasets.image.PixelFormat}s other than 8-bit RGB.
+         */
         NUMPY
     }
 

@@ -261,8 +261,7 @@ public final class ImageReader {
         } else {
             image = decodePixels(file, header, bytes, Imgcodecs.IMREAD_UNCHANGED);
         }
-        return upright(
-                requireSize(file, header, header.storedSize(), image), header.orientation());
+        return upright(requireSize(file, header, header.storedSize(), image), header.orientation());
     }
 
     /** Returns the two channels that OpenCV has decoded to four. */

@@ -5,9 +5,6 @@ import static java.util.Objects.requireNonNull;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageInfo;
-import dev.saccade.datasets.PixelFormat;
-import dev.saccade.datasets.raster.Composite;
-import dev.saccade.datasets.raster.PixelReader;
 
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;
@@ -65,7 +62,6 @@ public final class ImageSource {
                                 ? ImageReader.read(name, bytes.get(), most, warnings)
                                 : PixelReader.read(name, bytes.get(), format));
     }
-
 
     private static ImageSource source(
             String name, Optional<Supplier<byte[]>> encoded, Pixels pixels) {
@@ -167,9 +163,9 @@ public final class ImageSource {
     }
 
     /**
-     * Creates a source from an OpenCV image: BGR, BGRA (alpha is dropped) or gray, uint8; or
-     * values as stored, for models with another {@link PixelFormat}, three channels as BGR. The
-     * caller frees it after use.
+     * Creates a source from an OpenCV image: BGR, BGRA (alpha is dropped) or gray, uint8; or values
+     * as stored, for models with another {@link PixelFormat}, three channels as BGR. The caller
+     * frees it after use.
      */
     public static ImageSource of(Mat image) {
         requireNonNull(image, "image");
@@ -183,9 +179,7 @@ public final class ImageSource {
                 name,
                 Optional.empty(),
                 (format, most, warnings) ->
-                        format.isRgb8()
-                                ? bgr(name, image)
-                                : PixelReader.read(name, image, format));
+                        format.isRgb8() ? bgr(name, image) : PixelReader.read(name, image, format));
     }
 
     private static Mat bgr(String name, Mat image) {

@@ -114,7 +114,8 @@ public final class Batch implements AutoCloseable {
     /** Applies steps to the images and classes of this batch, in order. */
     void augment(List<BatchAugment> steps, SplittableRandom random) {
         BatchAugment.Images all =
-                new BatchAugment.Images(pixels.bytes().asFloatBuffer(), channels, size, classTargets);
+                new BatchAugment.Images(
+                        pixels.bytes().asFloatBuffer(), channels, size, classTargets);
         for (BatchAugment step : steps) {
             step.apply(all, random);
             if (classTargets.size() != images.size()) {
@@ -125,7 +126,9 @@ public final class Batch implements AutoCloseable {
         }
     }
 
-    /** Returns the pixels, [N, C, H, W], RGB if three channels; valid until this batch is closed. */
+    /**
+     * Returns the pixels, [N, C, H, W], RGB if three channels; valid until this batch is closed.
+     */
     public FloatBuffer pixels() {
         return pixels.bytes().asFloatBuffer().asReadOnlyBuffer();
     }

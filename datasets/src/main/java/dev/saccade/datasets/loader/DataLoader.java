@@ -10,9 +10,9 @@ import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;

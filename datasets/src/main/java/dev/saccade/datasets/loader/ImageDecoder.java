@@ -5,12 +5,12 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageFile;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.raster.PixelReader;
+import dev.saccade.datasets.image.PixelFormat;
+import dev.saccade.datasets.image.PixelReader;
 
 import org.opencv.core.Mat;
 

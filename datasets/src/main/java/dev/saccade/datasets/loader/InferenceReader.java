@@ -8,10 +8,10 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.datasets.transforms.Tiles;
 import dev.saccade.datasets.transforms.Tiles.Tile;
 

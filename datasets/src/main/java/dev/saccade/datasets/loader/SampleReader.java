@@ -12,11 +12,11 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.ObjectStatistics;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.SamplePool;
 import dev.saccade.datasets.TrainingTargets;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 
 import java.util.List;
 import java.util.OptionalInt;

@@ -6,9 +6,9 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.components.TargetKind;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 
 import java.util.ArrayList;
 import java.util.List;

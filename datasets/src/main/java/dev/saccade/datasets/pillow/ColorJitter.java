@@ -5,9 +5,9 @@ import dev.saccade.core.SeededRandom;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.core.components.TargetKind;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -8,9 +8,9 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 
 import org.opencv.core.Mat;
 

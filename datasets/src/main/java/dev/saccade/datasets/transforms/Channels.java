@@ -1,7 +1,7 @@
 package dev.saccade.datasets.transforms;
 
 import dev.saccade.core.Text;
-import dev.saccade.datasets.PixelFormat;
+import dev.saccade.datasets.image.PixelFormat;
 
 import org.opencv.core.Core;
 import org.opencv.core.Mat;

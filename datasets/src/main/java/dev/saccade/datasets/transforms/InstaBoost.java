@@ -13,9 +13,9 @@ import dev.saccade.core.structures.Contours;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;

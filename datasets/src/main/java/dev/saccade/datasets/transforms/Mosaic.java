@@ -102,8 +102,7 @@ public record Mosaic(
         Size size = canvas();
         // Rejects sizes that are too large before memory is allocated.
         ImageInfo info = sample.info().cropped(size);
-        Mat pixels =
-                Channels.filled(size.height(), size.width(), sample.image().type(), padVal);
+        Mat pixels = Channels.filled(size.height(), size.width(), sample.image().type(), padVal);
         short[] labels = new short[sample.labels().isPresent() ? (int) size.area() : 0];
         Arrays.fill(labels, (short) LabelMap.IGNORE);
         Canvas canvas = new Canvas(size, pixels, labels, new ArrayList<>());

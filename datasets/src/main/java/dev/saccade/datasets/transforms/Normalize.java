@@ -7,9 +7,9 @@ import dev.saccade.core.Text;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
 import dev.saccade.datasets.Normalization;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 
 import java.util.List;
 import java.util.Optional;
@@ -51,8 +51,7 @@ public record Normalize(
                 : Optional.of(
                         Text.format(
                                 "normalize: mean and std have %d values, but the images have %d"
-                                        + " channels; set one value per channel (saccade check"
-                                        + " prints them)",
+                                        + " channels; set one value per channel",
                                 mean.size(), pixels.channels()));
     }
 

@@ -3,9 +3,9 @@ package dev.saccade.datasets.transforms;
 import dev.saccade.core.Checks;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 
 import org.opencv.core.Mat;
 

@@ -6,10 +6,10 @@ import dev.saccade.core.components.Default;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.SamplePool;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 
 import java.util.Comparator;
 import java.util.List;

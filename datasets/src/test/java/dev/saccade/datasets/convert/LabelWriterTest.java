@@ -221,8 +221,7 @@ class LabelWriterTest {
                 List.of(
                         image("one.png", Split.TRAIN, box(0, 1, 2, 3, 4)),
                         image("one.jpg", Split.TRAIN, mask(0, 1, 2, 3, 4)));
-        SaccadeException error =
-                assertThrows(SaccadeException.class, () -> writeLabelMaps(images));
+        SaccadeException error = assertThrows(SaccadeException.class, () -> writeLabelMaps(images));
         assertTrue(error.getMessage().contains("one.png: has boxes"), error.getMessage());
         assertTrue(error.getMessage().contains("the same label map"), error.getMessage());
     }

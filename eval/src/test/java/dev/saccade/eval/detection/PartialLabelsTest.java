@@ -63,7 +63,8 @@ class PartialLabelsTest {
         }
     }
 
-    private static List<ClassMetrics> evaluate(Dataset dataset, List<Instances> predictions, int k) {
+    private static List<ClassMetrics> evaluate(
+            Dataset dataset, List<Instances> predictions, int k) {
         DetectionEvaluator evaluator =
                 Configs.of(DetectionEvaluator.Config.class).build(dataset, TargetKind.MASKS, 1);
         for (int i = 0; i < dataset.size(); i++) {
@@ -82,7 +83,8 @@ class PartialLabelsTest {
                 double y = each.box().y();
                 Rle mask = Rle.fromBox(SIZE, x, y, 20, 12);
                 Boxes box =
-                        Boxes.of((float) x, (float) y, (float) Math.min(80, x + 20), (float) y + 12);
+                        Boxes.of(
+                                (float) x, (float) y, (float) Math.min(80, x + 20), (float) y + 12);
                 float score = (float) random.nextDouble();
                 all.add(
                         Instances.predicted(box, new int[] {label}, new float[] {score})

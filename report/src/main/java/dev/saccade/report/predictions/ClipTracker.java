@@ -6,7 +6,6 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.io.MoreFiles;
 import com.google.common.primitives.ImmutableDoubleArray;
 
-import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
@@ -50,8 +49,7 @@ final class ClipTracker implements AutoCloseable {
 
     private boolean isStarted;
 
-    ClipTracker(
-            Path video, TrackingSettings settings, Tracker.Source source, Pictures pictures) {
+    ClipTracker(Path video, TrackingSettings settings, Tracker.Source source, Pictures pictures) {
         this.video = video;
         this.settings = settings;
         this.tracker = settings.tracker().build(source);

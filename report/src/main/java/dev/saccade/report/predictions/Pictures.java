@@ -5,10 +5,10 @@ import com.google.common.io.MoreFiles;
 
 import dev.saccade.core.OutputFolder;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.image.Composite;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.raster.Composite;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.ClassScore;
 import dev.saccade.models.draw.ClassCanvas;

@@ -1,7 +1,7 @@
 package dev.saccade.report.runs;
 
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.raster.Composite;
+import dev.saccade.datasets.image.Composite;
 import dev.saccade.models.draw.Jpeg;
 
 import org.opencv.core.Mat;

@@ -10,8 +10,8 @@ import dev.saccade.core.components.Unwrapped;
 import dev.saccade.datasets.BatchAugment;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.InputSize;
-import dev.saccade.datasets.PixelFormat;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.datasets.transforms.NamedAugmentations;
 
 import java.nio.file.Path;
@@ -126,8 +126,7 @@ public record DataConfig(
         }
     }
 
-    private static void checkPixels(
-            String key, List<Transform> transforms, PixelFormat pixels) {
+    private static void checkPixels(String key, List<Transform> transforms, PixelFormat pixels) {
         for (int i = 0; i < transforms.size(); i++) {
             Optional<String> fault = transforms.get(i).incompatibility(pixels);
             checkArgument(fault.isEmpty(), "%s[%s]: %s", key, i, fault.orElse(""));

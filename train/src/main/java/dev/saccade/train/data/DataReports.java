@@ -35,8 +35,7 @@ import java.util.concurrent.atomic.AtomicReference;
  *
  * @param channels statistics of the training images; empty for 8-bit RGB and if not decoded
  */
-public record DataReports(
-        Map<String, DatasetReport> byRole, Optional<ChannelStatistics> channels) {
+public record DataReports(Map<String, DatasetReport> byRole, Optional<ChannelStatistics> channels) {
 
     private static final int MAX_SHOWN = 3;
 

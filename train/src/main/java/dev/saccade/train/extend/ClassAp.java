@@ -15,8 +15,7 @@ import java.util.Optional;
  * @param before empty for a new class or without validation objects
  * @param after empty without validation objects
  */
-public record ClassAp(
-        String name, String metric, Optional<Double> before, Optional<Double> after) {
+public record ClassAp(String name, String metric, Optional<Double> before, Optional<Double> after) {
 
     /** Headings of the table. */
     public static final List<String> HEADS =

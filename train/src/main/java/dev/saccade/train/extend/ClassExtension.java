@@ -74,8 +74,7 @@ public final class ClassExtension {
     }
 
     /** An extension in progress. */
-    private record Work(
-            RunConfig config, Path weights, OutputFolder folder, TaskMonitor monitor) {
+    private record Work(RunConfig config, Path weights, OutputFolder folder, TaskMonitor monitor) {
 
         Path file(String name) {
             return folder.resolve(name);
@@ -152,13 +151,7 @@ public final class ClassExtension {
         RunFolder trained = new RunFolder(work.file(TRAINING));
         WeightSelection.Candidate chosen =
                 new WeightSelection(
-                                config,
-                                extended,
-                                oldVal,
-                                before,
-                                settings.maxDrop(),
-                                monitor,
-                                log)
+                                config, extended, oldVal, before, settings.maxDrop(), monitor, log)
                         .select(work.weights, trained.best(), work.file("candidate.safetensors"));
         if (settings.replay() > 0) {
             stored.storeNext(
@@ -315,8 +308,7 @@ public final class ClassExtension {
             }
             Files.delete(trained.path());
         } catch (IOException e) {
-            throw SaccadeException.io(
-                    e, "%s: cannot be moved: %s", trained.path(), e.getMessage());
+            throw SaccadeException.io(e, "%s: cannot be moved: %s", trained.path(), e.getMessage());
         }
         work.folder.write(ExtensionReport.FILE, report.toJson());
         work.folder.finish();

@@ -78,8 +78,7 @@ record ExtendedConfig(RunConfig old, Path weights) {
             if (number(map, "ignore_iof_thr") <= 0) {
                 settings.put(path + ".ignore_iof_thr", IGNORE_IOF);
             }
-            if (map.get("ignore_iof_thr").isPresent()
-                    && number(map, "min_pos_iou") < MIN_POS_IOU) {
+            if (map.get("ignore_iof_thr").isPresent() && number(map, "min_pos_iou") < MIN_POS_IOU) {
                 settings.put(path + ".min_pos_iou", MIN_POS_IOU);
             }
             map.entries().forEach((key, value) -> addIgnoring(path + "." + key, value, settings));

@@ -48,11 +48,12 @@ record ExtendedData(
     }
 
     ExtendedData with(int newSize, int replayedSize) {
-        return new ExtendedData(
-                old, data, oldClasses, classes, labeled, newSize, replayedSize);
+        return new ExtendedData(old, data, oldClasses, classes, labeled, newSize, replayedSize);
     }
 
-    /** Returns the training set of a run in a folder; new and replayed images occur equally often. */
+    /**
+     * Returns the training set of a run in a folder; new and replayed images occur equally often.
+     */
     Dataset.Config train(Path run) {
         CocoDataset.Config fresh =
                 new CocoDataset.Config(

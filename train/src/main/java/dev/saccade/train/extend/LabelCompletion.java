@@ -30,7 +30,9 @@ record LabelCompletion(List<String> classes, Set<String> added, ScoreThresholds 
     /** Labels of an image: {@code objects} and {@code ignored} count the added annotations. */
     record Completed(List<Annotation> annotations, int objects, int ignored) {
 
-        /** Returns whether an object is labeled or added; crowds and ignored objects do not count. */
+        /**
+         * Returns whether an object is labeled or added; crowds and ignored objects do not count.
+         */
         boolean hasObjects() {
             return annotations.stream().anyMatch(Completed::isObject);
         }

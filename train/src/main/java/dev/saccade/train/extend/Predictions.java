@@ -27,7 +27,9 @@ final class Predictions implements Evaluator<Instances> {
         byImage = new AtomicReferenceArray<>(images);
     }
 
-    /** Predicts all images; the classes of the data set may differ from the classes of the model. */
+    /**
+     * Predicts all images; the classes of the data set may differ from the classes of the model.
+     */
     static Predictions of(
             Detector detector, Dataset dataset, int workers, ProgressBar.Factory progress) {
         Predictions predictions = new Predictions(dataset.size());

@@ -71,8 +71,7 @@ final class ReplayImages {
 
     /** Stores at most {@code count} images of the extended training set for the next extension. */
     void storeNext(Dataset trained, int count) {
-        Dataset selected =
-                DatasetSubset.of(trained, ReplaySelection.select(trained, count));
+        Dataset selected = DatasetSubset.of(trained, ReplaySelection.select(trained, count));
         CompletedImages.complete(selected, add(selected), trained.classes()).write(folder, NEXT);
     }
 

@@ -79,8 +79,7 @@ record WeightSelection(
                 .orElseThrow(() -> rejected(candidates));
     }
 
-    private Candidate evaluate(
-            Checkpoint checkpoint, double fraction, Path file, Dataset all) {
+    private Candidate evaluate(Checkpoint checkpoint, double fraction, Path file, Dataset all) {
         SafeTensors.write(file, checkpoint);
         try (Detector detector = Detector.load(file, Devices.local().choose(config.device()))) {
             Predictions predictions =
@@ -89,8 +88,7 @@ record WeightSelection(
             // The old images come first in the validation set.
             DetectionEvaluation old =
                     predictions.evaluate(
-                            new PartiallyLabeledDataset(
-                                    oldVal, data.classes(), data.oldClasses()),
+                            new PartiallyLabeledDataset(oldVal, data.classes(), data.oldClasses()),
                             config);
             return new Candidate(
                     described(checkpoint, whole),

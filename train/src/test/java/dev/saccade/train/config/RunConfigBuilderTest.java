@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.checkpoint.weights.StemInit;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.datasets.transforms.RandomFlip;
 import dev.saccade.models.zoo.Recipe;
 import dev.saccade.models.zoo.Zoo;
@@ -106,6 +108,14 @@ class RunConfigBuilderTest {
                             b -> b.precision(Precision.BFLOAT16),
                             "precision=bfloat16"),
                     new Change("initFrom", b -> b.initFrom("none"), "init_from=none"),
+                    new Change("stemInit", b -> b.stemInit(StemInit.MEAN), "stem_init=mean"),
+                    new Change(
+                            "pixels",
+                            b -> b.pixels(PixelFormat.of(3, 0, 4095)),
+                            "data.channels=3",
+                            "data.range=[0.0, 4095.0]",
+                            "data.extra_files=[]",
+                            "data.display=[]"),
                     new Change(
                             "evaluateEvery",
                             b -> b.evaluateEvery(Interval.ofIterations(50)),

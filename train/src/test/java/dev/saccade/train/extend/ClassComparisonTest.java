@@ -18,7 +18,8 @@ class ClassComparisonTest {
         ClassAp unknown = new ClassAp("fork", "AP", Optional.empty(), Optional.empty());
         ClassAp lost = cup(0.8, 0.7);
         ClassComparison all =
-                new ClassComparison(List.of(lost, cup(0.8, 0.79), cup(0.5, 0.9), unknown), List.of());
+                new ClassComparison(
+                        List.of(lost, cup(0.8, 0.79), cup(0.5, 0.9), unknown), List.of());
         assertEquals(List.of(lost), all.dropped(0.01));
         assertEquals(List.of(), all.dropped(0.1));
         assertEquals(0.1, all.largestDrop(), 1e-9);

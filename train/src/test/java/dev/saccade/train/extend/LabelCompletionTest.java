@@ -41,8 +41,7 @@ class LabelCompletionTest {
     @Test
     void addsObjectsAndIgnoredRegionsByTheScoreOfTheirClass() {
         LabelCompletion.Completed cup = complete(detection(0, 0.6, 20, 20, 30, 40));
-        assertEquals(
-                List.of(SPOON.get(0), Annotation.of(0, 0, 20, 20, 10, 20)), cup.annotations());
+        assertEquals(List.of(SPOON.get(0), Annotation.of(0, 0, 20, 20, 10, 20)), cup.annotations());
         assertEquals(1, cup.objects());
 
         LabelCompletion.Completed fork = complete(detection(1, 0.6, 20, 20, 30, 40));
@@ -70,11 +69,9 @@ class LabelCompletionTest {
     @Test
     void addsOnlyTheRequestedClasses() {
         LabelCompletion cups =
-                new LabelCompletion(
-                        COMPLETION.classes(), Set.of("cup"), COMPLETION.thresholds());
+                new LabelCompletion(COMPLETION.classes(), Set.of("cup"), COMPLETION.thresholds());
         assertEquals(
-                SPOON,
-                cups.complete(SPOON, detection(1, 0.9, 20, 20, 30, 40), OLD).annotations());
+                SPOON, cups.complete(SPOON, detection(1, 0.9, 20, 20, 30, 40), OLD).annotations());
     }
 
     @Test
@@ -93,9 +90,7 @@ class LabelCompletionTest {
     @Test
     void imagesWithIgnoredRegionsOnlyHaveNoObjects() {
         assertFalse(
-                COMPLETION
-                        .complete(List.of(), detection(0, 0.3, 4, 0, 40, 40), OLD)
-                        .hasObjects());
+                COMPLETION.complete(List.of(), detection(0, 0.3, 4, 0, 40, 40), OLD).hasObjects());
         assertTrue(complete(Instances.empty()).hasObjects());
     }
 }

@@ -46,14 +46,18 @@ class ReplaySelectionTest {
     void balancesClasses() {
         List<List<Integer>> labels =
                 List.of(
-                        List.of(0, 0, 0), List.of(0), List.of(0), List.of(1), List.of(0), List.of(2));
+                        List.of(0, 0, 0),
+                        List.of(0),
+                        List.of(0),
+                        List.of(1),
+                        List.of(0),
+                        List.of(2));
         assertEquals(List.of(0, 3, 5), select(3, labels));
     }
 
     @Test
     void prefersMoreClassesAndThenMoreObjects() {
-        assertEquals(
-                List.of(2), select(1, List.of(List.of(0, 0, 0), List.of(1), List.of(0, 1))));
+        assertEquals(List.of(2), select(1, List.of(List.of(0, 0, 0), List.of(1), List.of(0, 1))));
         assertEquals(List.of(1), select(1, List.of(List.of(0), List.of(1, 1), List.of(2))));
     }
 

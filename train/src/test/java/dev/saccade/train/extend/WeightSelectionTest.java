@@ -149,10 +149,13 @@ class WeightSelectionTest {
                         () -> selection(0.05).select(old, trained, scratch));
         assertEquals(SaccadeException.Kind.USER, error.kind());
         assertTrue(
-                error.getMessage().startsWith("no run was written, because old classes lost more than 0.05 AP"),
+                error.getMessage()
+                        .startsWith(
+                                "no run was written, because old classes lost more than 0.05 AP"),
                 error.getMessage());
         assertTrue(error.getMessage().contains("cup: AP 1.000 before, 0."), error.getMessage());
-        assertTrue(error.getMessage().contains("cup: mask_AP 1.000 before, 0."), error.getMessage());
+        assertTrue(
+                error.getMessage().contains("cup: mask_AP 1.000 before, 0."), error.getMessage());
         assertEquals(List.of("replay", "epochs", "max-drop"), error.settings());
         assertFalse(Files.exists(scratch));
     }

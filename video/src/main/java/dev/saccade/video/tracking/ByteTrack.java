@@ -3,7 +3,6 @@ package dev.saccade.video.tracking;
 import dev.saccade.core.Checks;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
-import dev.saccade.models.Box;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.video.tracking.Association.Candidate;
 import dev.saccade.video.tracking.Association.Matches;

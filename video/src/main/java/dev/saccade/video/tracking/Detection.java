@@ -42,8 +42,8 @@ final class Detection {
                                             () ->
                                                     SaccadeException.user(
                                                             "tracker.similarity: mask needs a"
-                                                                + " detector that predicts masks;"
-                                                                + " use box")));
+                                                                    + " detector that predicts masks;"
+                                                                    + " use box")));
         }
         return mask;
     }

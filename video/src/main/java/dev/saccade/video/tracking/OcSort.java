@@ -3,7 +3,6 @@ package dev.saccade.video.tracking;
 import dev.saccade.core.Checks;
 import dev.saccade.core.components.Component;
 import dev.saccade.core.components.Default;
-import dev.saccade.models.Box;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.video.tracking.Association.Candidate;
 import dev.saccade.video.tracking.Association.Matches;
@@ -130,8 +129,7 @@ public final class OcSort implements Tracker {
      * missed} and returns the detections that are left.
      */
     private List<Detection> associate(List<Detection> detections, List<OcTracklet> missed) {
-        double[][] overlaps =
-                association.overlaps(Candidate.of(detections), predictedOf(tracks));
+        double[][] overlaps = association.overlaps(Candidate.of(detections), predictedOf(tracks));
         double[][] costs = new double[detections.size()][tracks.size()];
         for (int row = 0; row < costs.length; row++) {
             Detection detection = detections.get(row);

@@ -74,8 +74,7 @@ class AssignmentTest {
 
     @Test
     void moreRowsThanColumnsLeaveRowsUnassigned() {
-        assertArrayEquals(
-                new int[] {-1, 0, -1}, Assignment.solve(new double[][] {{3}, {1}, {2}}));
+        assertArrayEquals(new int[] {-1, 0, -1}, Assignment.solve(new double[][] {{3}, {1}, {2}}));
         assertArrayEquals(new int[] {-1, -1}, Assignment.solve(new double[][] {{}, {}}));
         assertEquals(0, Assignment.solve(new double[0][]).length);
     }

@@ -15,8 +15,7 @@ class CounterTest {
 
     /** Returns an object of 20 x 20 pixels with this center. */
     private static List<TrackedObject> at(int id, int label, double x, double y) {
-        return List.of(
-                new TrackedObject(id, TrackerTest.object(label, 0.9, x - 10, y - 10, 20)));
+        return List.of(new TrackedObject(id, TrackerTest.object(label, 0.9, x - 10, y - 10, 20)));
     }
 
     @Test
@@ -81,7 +80,10 @@ class CounterTest {
         }
         for (double[] corners :
                 new double[][] {
-                    {0, 0, 10, 10, 20, 20}, {0, 0, 10, 10}, {0, 0, 10, 0, 5}, {},
+                    {0, 0, 10, 10, 20, 20},
+                    {0, 0, 10, 10},
+                    {0, 0, 10, 0, 5},
+                    {},
                     {0, 0, 10, 0, 5, Double.POSITIVE_INFINITY}
                 }) {
             String message =

@@ -1,9 +1,9 @@
 package dev.saccade.video.tracking;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.common.io.Resources;
 
@@ -69,9 +69,7 @@ class RecordedTest {
                         ? Tracker.byteTrack(SOURCE)
                         : Configs.of(
                                         OcSort.Config.class,
-                                        setting == null
-                                                ? new String[0]
-                                                : new String[] {setting})
+                                        setting == null ? new String[0] : new String[] {setting})
                                 .build(SOURCE);
         int tracked = 0;
         for (List<Row> rows : frames().values()) {

@@ -1,4 +1,4 @@
-package dev.saccade.datasets.raster;
+package dev.saccade.datasets.image;
 
 import dev.saccade.core.SaccadeException;
 

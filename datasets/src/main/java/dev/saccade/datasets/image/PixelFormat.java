@@ -1,4 +1,4 @@
-package dev.saccade.datasets;
+package dev.saccade.datasets.image;
 
 import com.google.common.collect.ImmutableList;
 
@@ -11,7 +11,7 @@ import java.util.List;
 /**
  * Channels and values of images. By default, images are decoded to 8-bit RGB by {@link
  * dev.saccade.datasets.image.ImageReader}; otherwise, values are read as stored and mapped to the
- * model's input scale, 0 to 255, by {@link dev.saccade.datasets.raster.PixelReader}.
+ * model's input scale, 0 to 255, by {@link dev.saccade.datasets.image.PixelReader}.
  *
  * @param channels channels of an image, including those of {@code extraFiles}
  * @param range two stored values that are mapped to 0 and 255; values outside of it are clipped. If

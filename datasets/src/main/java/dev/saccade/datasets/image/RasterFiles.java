@@ -1,12 +1,10 @@
-package dev.saccade.datasets.raster;
+package dev.saccade.datasets.image;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.image.ImageReader;
-import dev.saccade.datasets.image.TarArchive;
 
 import org.apache.commons.compress.utils.SeekableInMemoryByteChannel;
 

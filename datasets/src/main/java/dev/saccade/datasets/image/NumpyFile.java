@@ -1,9 +1,8 @@
-package dev.saccade.datasets.raster;
+package dev.saccade.datasets.image;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.image.ImageHeader;
 
 import org.apache.commons.compress.utils.SeekableInMemoryByteChannel;
 
@@ -95,8 +94,7 @@ public final class NumpyFile implements RasterFile {
         width = side(shape[planar ? 2 : 1]);
         channels = shape.length == 2 ? 1 : side(shape[planar ? 0 : 2]);
         start = at + length;
-        long values =
-                Math.multiplyExact(Math.multiplyExact((long) height, (long) width), channels);
+        long values = Math.multiplyExact(Math.multiplyExact((long) height, (long) width), channels);
         bytes.require(start, Math.multiplyExact(values, (long) type.bytes()));
     }
 
@@ -182,8 +180,7 @@ public final class NumpyFile implements RasterFile {
         long index = ((long) plane * height + window.top() + y) * width + window.left();
         int count = window.width() * step;
         ByteBuffer row =
-                bytes.read(
-                        start + index * step * type.bytes(), (long) count * type.bytes(), order);
+                bytes.read(start + index * step * type.bytes(), (long) count * type.bytes(), order);
         if (order == ByteOrder.LITTLE_ENDIAN && !planar) {
             raster.samples().put(raster.index(y, 0, 0), row, 0, row.limit());
             return;

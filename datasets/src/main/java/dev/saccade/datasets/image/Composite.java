@@ -1,9 +1,6 @@
-package dev.saccade.datasets.raster;
+package dev.saccade.datasets.image;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.PixelFormat;
-import dev.saccade.datasets.image.ImageHeader;
-import dev.saccade.datasets.image.ImageReader;
 
 import org.opencv.core.Core;
 import org.opencv.core.CvType;

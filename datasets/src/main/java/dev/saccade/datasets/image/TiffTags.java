@@ -1,4 +1,4 @@
-package dev.saccade.datasets.raster;
+package dev.saccade.datasets.image;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
@@ -122,8 +122,7 @@ final class TiffTags {
             values[i] =
                     switch (LENGTHS[type]) {
                         case Byte.BYTES -> Byte.toUnsignedLong(content.get(i));
-                        case Short.BYTES ->
-                                Short.toUnsignedLong(content.getShort(i * Short.BYTES));
+                        case Short.BYTES -> Short.toUnsignedLong(content.getShort(i * Short.BYTES));
                         case Integer.BYTES ->
                                 Integer.toUnsignedLong(content.getInt(i * Integer.BYTES));
                         default -> content.getLong(i * Long.BYTES);
@@ -163,8 +162,7 @@ final class TiffTags {
         int length = type < LENGTHS.length ? LENGTHS[type] : 0;
         long count = number(entry, 4);
         checkArgument(length > 0, "tag %s has type %s", tag, type);
-        checkArgument(
-                count >= needed, "tag %s has %s values, expected %s", tag, count, needed);
+        checkArgument(count >= needed, "tag %s has %s values, expected %s", tag, count, needed);
         int field = big ? 12 : 8;
         int room = big ? Long.BYTES : Integer.BYTES;
         if (count <= room / length) {

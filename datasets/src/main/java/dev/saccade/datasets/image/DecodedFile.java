@@ -1,6 +1,4 @@
-package dev.saccade.datasets.raster;
-
-import dev.saccade.datasets.image.ImageReader;
+package dev.saccade.datasets.image;
 
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;
@@ -35,8 +33,7 @@ final class DecodedFile implements RasterFile {
         int values = image.cols() * channels;
         byte[] byteRow = new byte[bytes ? values : 0];
         short[] shortRow = new short[bytes ? 0 : values];
-        ByteBuffer row =
-                ByteBuffer.allocate(values * type.bytes()).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer row = ByteBuffer.allocate(values * type.bytes()).order(ByteOrder.LITTLE_ENDIAN);
         for (int y = 0; y < image.rows(); y++) {
             if (bytes) {
                 image.get(y, 0, byteRow);

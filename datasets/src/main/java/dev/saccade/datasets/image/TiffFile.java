@@ -1,4 +1,4 @@
-package dev.saccade.datasets.raster;
+package dev.saccade.datasets.image;
 
 import static com.google.common.base.Preconditions.checkArgument;
 

@@ -1,4 +1,4 @@
-package dev.saccade.datasets.raster;
+package dev.saccade.datasets.image;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
@@ -153,8 +153,7 @@ enum TiffCompression {
                 continue;
             }
             boolean isFirst = lastStart < 0;
-            checkArgument(
-                    isFirst ? code < LZW_CLEAR : code <= next, "a strip or tile is damaged");
+            checkArgument(isFirst ? code < LZW_CLEAR : code <= next, "a strip or tile is damaged");
             if (!isFirst && next < LZW_CODES) {
                 // The last string and the next byte, which follows it in the decoded bytes.
                 starts[next] = lastStart;

@@ -1,4 +1,4 @@
-package dev.saccade.datasets.raster;
+package dev.saccade.datasets.image;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

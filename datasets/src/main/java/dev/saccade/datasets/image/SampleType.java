@@ -1,4 +1,4 @@
-package dev.saccade.datasets.raster;
+package dev.saccade.datasets.image;
 
 import java.nio.ByteBuffer;
 
@@ -94,7 +94,7 @@ public enum SampleType {
         }
         return (short)
                 (exponent > 0
-                        ? sign | exponent << 10 | bits >> 13 & 0x3FF
+                        ? sign | (exponent << 10) | ((bits >> 13) & 0x3FF)
                         : sign | (int) (Math.abs(value) * 0x1p24));
     }
 }

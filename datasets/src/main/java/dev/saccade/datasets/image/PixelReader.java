@@ -1,12 +1,9 @@
-package dev.saccade.datasets.raster;
+package dev.saccade.datasets.image;
 
 import com.google.common.base.Ascii;
 
 import dev.saccade.core.SaccadeException;
-
 import dev.saccade.core.structures.ImageInfo;
-import dev.saccade.datasets.PixelFormat;
-import dev.saccade.datasets.image.OpenCv;
 
 import org.opencv.core.Core;
 import org.opencv.core.CvType;
@@ -70,8 +67,7 @@ public final class PixelReader {
         return warnings;
     }
 
-    private static void check(
-            Path file, int channels, PixelFormat format, List<String> warnings) {
+    private static void check(Path file, int channels, PixelFormat format, List<String> warnings) {
         try (RasterFile raster = RasterFiles.open(file, channels)) {
             requireChannels(file.toString(), raster.channels(), channels);
             new Mapping(format, raster.type(), file.toString());
@@ -98,8 +94,7 @@ public final class PixelReader {
         requireOneFile(name, format);
         requireChannels(name, image.channels(), format.channels());
         boolean isByte = image.depth() == CvType.CV_8U;
-        Mapping mapping =
-                new Mapping(format, isByte ? SampleType.UINT8 : SampleType.FLOAT32, name);
+        Mapping mapping = new Mapping(format, isByte ? SampleType.UINT8 : SampleType.FLOAT32, name);
         Mat scaled = new Mat();
         image.convertTo(scaled, CvType.CV_32F, mapping.factor, -mapping.low * mapping.factor);
         Mat flat = scaled.reshape(1);
@@ -150,7 +145,7 @@ public final class PixelReader {
             low = range.isEmpty() ? 0 : range.get(0);
             factor = SCALE / ((range.isEmpty() ? SCALE : range.get(1)) - low);
             boolean isSmall = type == SampleType.UINT8 || type == SampleType.UINT16;
-            table = new float[isSmall ? 1 << type.bytes() * Byte.SIZE : 0];
+            table = new float[isSmall ? 1 << (type.bytes() * Byte.SIZE) : 0];
             for (int i = 0; i < table.length; i++) {
                 table[i] = scale(i);
             }

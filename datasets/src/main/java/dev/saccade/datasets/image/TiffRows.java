@@ -1,4 +1,4 @@
-package dev.saccade.datasets.raster;
+package dev.saccade.datasets.image;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -21,8 +21,7 @@ final class TiffRows {
         row =
                 ByteBuffer.allocate(Math.multiplyExact(values, layout.type().bytes()))
                         .order(ByteOrder.LITTLE_ENDIAN);
-        shuffled =
-                new byte[layout.predictor() == TiffLayout.PREDICTOR_FLOAT ? row.capacity() : 0];
+        shuffled = new byte[layout.predictor() == TiffLayout.PREDICTOR_FLOAT ? row.capacity() : 0];
     }
 
     /** Returns a row; the next call reuses it. */

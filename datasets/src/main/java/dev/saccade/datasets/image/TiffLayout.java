@@ -1,4 +1,4 @@
-package dev.saccade.datasets.raster;
+package dev.saccade.datasets.image;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
@@ -157,7 +157,9 @@ record TiffLayout(
 
     private static double missing(TiffTags tags) {
         try {
-            return tags.text(GDAL_NODATA, MAX_TEXT).map(String::strip).map(Double::valueOf)
+            return tags.text(GDAL_NODATA, MAX_TEXT)
+                    .map(String::strip)
+                    .map(Double::valueOf)
                     .orElse(0.0);
         } catch (IllegalArgumentException e) {
             return 0;
@@ -170,9 +172,7 @@ record TiffLayout(
                 "its predictor %s is unknown",
                 predictor);
         checkArgument(
-                predictor == PREDICTOR_NONE || !isPacked(),
-                "it has a predictor for %s bits",
-                bits);
+                predictor == PREDICTOR_NONE || !isPacked(), "it has a predictor for %s bits", bits);
         checkArgument(
                 predictor != PREDICTOR_FLOAT || type.isFloat(),
                 "it has the predictor of floats, but integers");
@@ -180,8 +180,7 @@ record TiffLayout(
                 (long) columns() * rows() * (separate ? channels : 1) <= MAX_CHUNKS,
                 "it has more than %s strips or tiles",
                 MAX_CHUNKS);
-        checkArgument(
-                rowBytes() <= Integer.MAX_VALUE / 2, "a row has %s bytes", rowBytes());
+        checkArgument(rowBytes() <= Integer.MAX_VALUE / 2, "a row has %s bytes", rowBytes());
     }
 
     /** Returns whether values have to be unpacked from bits. */
