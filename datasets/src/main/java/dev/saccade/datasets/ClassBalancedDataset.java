@@ -88,6 +88,11 @@ public final class ClassBalancedDataset implements Dataset {
         }
 
         @Override
+        public boolean lacksLabels() {
+            return dataset.lacksLabels();
+        }
+
+        @Override
         public List<String> knownClasses() {
             return dataset.knownClasses();
         }

@@ -56,6 +56,13 @@ public interface Dataset {
             return false;
         }
 
+        /**
+         * Returns whether images lack labels of some classes, so that only evaluation is possible.
+         */
+        default boolean lacksLabels() {
+            return false;
+        }
+
         /** Returns the class names if known without reading files, as for COCO; otherwise empty. */
         default List<String> knownClasses() {
             return List.of();

@@ -69,6 +69,11 @@ public final class RepeatedAugmentation implements Dataset {
         }
 
         @Override
+        public boolean lacksLabels() {
+            return dataset.lacksLabels();
+        }
+
+        @Override
         public List<String> knownClasses() {
             return dataset.knownClasses();
         }

@@ -96,6 +96,11 @@ public final class ConcatDataset implements Dataset {
         }
 
         @Override
+        public boolean lacksLabels() {
+            return datasets.stream().anyMatch(Dataset.Config::lacksLabels);
+        }
+
+        @Override
         public List<String> knownClasses() {
             return datasets.get(0).knownClasses();
         }

@@ -87,6 +87,11 @@ public final class PartiallyLabeledDataset implements Dataset {
         }
 
         @Override
+        public boolean lacksLabels() {
+            return true;
+        }
+
+        @Override
         public List<String> knownClasses() {
             return classes;
         }

@@ -83,6 +83,11 @@ public final class FoldDataset {
         }
 
         @Override
+        public boolean lacksLabels() {
+            return dataset.lacksLabels();
+        }
+
+        @Override
         public List<String> knownClasses() {
             return dataset.knownClasses();
         }

@@ -69,6 +69,12 @@ public record DataConfig(
                 .inRange("batch_size", batchSize, 1, 10_000)
                 .inRange("workers", workers, 1, 1000)
                 .throwIfAny();
+        // Unlabeled objects would be trained as background.
+        Checks.require(
+                train.filter(Dataset.Config::lacksLabels).isEmpty(),
+                "train",
+                train.map(ComponentConfig::type).orElse(""),
+                "a data set with labels of all classes; partially_labeled is for data.val");
         // Repeated images would distort the metrics.
         Checks.require(
                 val.filter(Dataset.Config::repeatsImages).isEmpty(),

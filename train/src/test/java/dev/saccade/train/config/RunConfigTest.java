@@ -227,6 +227,22 @@ class RunConfigTest {
     }
 
     @Test
+    void partialLabelsAreForEvaluationOnly() {
+        String partial = "{type: partially_labeled, labeled: [cat]}";
+        RunConfig.parse(SMALLEST + "  val: " + partial + "\n");
+        for (String train :
+                List.of(
+                        partial,
+                        "{type: concat, datasets: [{type: coco}, " + partial + "]}",
+                        "{type: class_balanced, dataset: " + partial + "}")) {
+            assertRefused(
+                    "expected a data set with labels of all classes; partially_labeled is for"
+                            + " data.val",
+                    SMALLEST.replace("{type: coco}", train));
+        }
+    }
+
+    @Test
     void classBalancedIsForTrainingOnly() {
         String balanced = "{type: class_balanced, dataset: %s}";
         String once = String.format(Locale.ROOT, balanced, "{type: coco}");
