@@ -2,7 +2,7 @@
 """Compares ways to add classes to a detector: AP of the old and new classes on all validation images.
 
 For each seed, trains a detector on the old data (methods share it), and adds the new classes:
-  fine_tuning   continues from its weights on the new data only; the labels lack the old classes
+  fine_tuning   continues from its weights on the new data only, for as many steps; the labels lack the old classes
   replay_N      saccade extend --replay N
   joint         trains from scratch on both, with labels of all classes
 Appends a line of JSON per method to RESULTS. Finished methods are skipped, so an interrupted comparison can
@@ -26,7 +26,6 @@ import time
 
 HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SACCADE = shlex.split(os.environ.get("SACCADE", f"{HOME}/saccade"))
-RATE = 0.3  # learning rate of extend, relative to the run
 METHODS = ["fine_tuning", "replay_0", "replay_10", "replay_50", "joint"]
 
 
@@ -39,7 +38,8 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--epochs", type=int, help="epochs of the old and the joint detector; default: the config's")
-    parser.add_argument("--new-epochs", type=int, help="epochs of fine_tuning and extend; default: that of extend")
+    parser.add_argument("--new-epochs", type=int, help="epochs of fine_tuning and of each training of extend; "
+                        "default: as many steps as the old detector")
     parser.add_argument("--max-drop", type=float, default=1, help="of extend; 1 always writes a run")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="further settings")
     parser.add_argument("--runs", help="keep the runs in this folder; default: a temporary folder")
@@ -118,9 +118,11 @@ def fine_tune(args, seed, old, out):
         with open(f"{data}/annotations_{part}.json", "w", encoding="utf-8") as file:
             json.dump(coco, file)
     with open(f"{old}/config.yaml", encoding="utf-8") as file:
-        rate = RATE * float(re.search(r"learning_rate: (\S+)", file.read()).group(1))
-    train(args, data, seed, out, args.new_epochs or 6, "--init-from", f"{old}/checkpoints/best.safetensors",
-          "--learning-rate", str(rate))
+        epochs = int(re.search(r"^epochs: (\d+)", file.read(), re.MULTILINE).group(1))
+    old_images, new_images = (len(load(f"{args.sets}/{name}-{seed}/annotations_train.json")["images"])
+                              for name in ("old", "new"))
+    train(args, data, seed, out, args.new_epochs or round(epochs * old_images / new_images),
+          "--init-from", f"{old}/checkpoints/best.safetensors")
     shutil.copy(f"{args.sets}/joint-{seed}/annotations_val.json", f"{data}/annotations_val.json")
     return evaluate(out)
 

@@ -82,15 +82,15 @@ final class ExtendCommand extends BaseCommand {
             names = "--epochs",
             paramLabel = "N",
             description =
-                    "Set the number of epochs of each training. Default: a third of the steps of"
-                            + " RUN.")
+                    "Set the number of epochs of each training. Default: as many steps in total"
+                            + " as RUN, and at most 100 epochs.")
     private Optional<Integer> epochs = Optional.empty();
 
     @Option(
             names = "--disjoint",
             description =
-                    "Assume that training images of RUN contain no objects of new classes; saves"
-                            + " one of two trainings.")
+                    "Assume that training images of RUN contain no objects of new classes; train"
+                            + " only once.")
     private boolean disjoint;
 
     @Option(

@@ -29,6 +29,9 @@ class ExtendCommandTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    /** AP that detectors of one epoch lose by chance. */
+    static final double TOY_DROP = 0.2;
+
     @TempDir Path folder;
 
     /** Writes the scenes with labels of one class under another name. */
@@ -76,6 +79,8 @@ class ExtendCommandTest {
                         3,
                         "--epochs",
                         1,
+                        "--max-drop",
+                        TOY_DROP,
                         "--out",
                         once);
         assertEquals(0, first.code(), first.err());
@@ -107,6 +112,8 @@ class ExtendCommandTest {
                         2,
                         "--epochs",
                         1,
+                        "--max-drop",
+                        TOY_DROP,
                         "--out",
                         twice);
         assertEquals(0, second.code(), second.err());
@@ -134,6 +141,8 @@ class ExtendCommandTest {
                         0,
                         "--epochs",
                         1,
+                        "--max-drop",
+                        TOY_DROP,
                         "--out",
                         out);
         assertEquals(0, output.code(), output.err());

@@ -37,7 +37,7 @@ class NewClassesPageTest {
     private static List<String> quick(List<String> words) {
         List<String> quick = new ArrayList<>(words);
         if (words.get(1).equals("extend")) {
-            quick.addAll(List.of("--epochs", "1"));
+            quick.addAll(List.of("--epochs", "1", "--max-drop", "0.2"));
         }
         return quick;
     }

@@ -39,9 +39,9 @@ import java.util.stream.Stream;
  * Adds classes to the detector of a run. New images need labels of the new classes only.
  *
  * <p>The run's detector adds objects of the old classes to the labels of the new images. The
- * extended detector starts from the weights of the run. It is trained on the new images and on
- * stored images of the run, after a first training on the new images has added objects of the new
- * classes to their labels. Finally, {@link WeightSelection} limits the loss of AP of old classes.
+ * extended detector starts from the weights of the run. It is trained on the new images, adds
+ * objects of the new classes to the labels of stored images of the run, and is then trained on
+ * both. Finally, {@link WeightSelection} limits the loss of AP of old classes.
  *
  * <pre>{@code
  * NewData data = new NewData(root, train, val);
@@ -147,7 +147,13 @@ public final class ClassExtension {
         Additions replayed =
                 settings.replay() == 0 ? Additions.NONE : replay(work, extended, stored);
         extended = extended.with(newImages.images(), replayed.images());
-        train(work, extended, TRAINING);
+        if (trainings() == 1) {
+            train(work, work.weights, extended, TRAINING);
+        } else {
+            Path first = work.file(FIRST);
+            train(work, new RunFolder(first).best(), extended, TRAINING);
+            delete(first);
+        }
         RunFolder trained = new RunFolder(work.file(TRAINING));
         WeightSelection.Candidate chosen =
                 new WeightSelection(
@@ -167,7 +173,7 @@ public final class ClassExtension {
                         replayed,
                         stored.bytes());
         SafeTensors.write(trained.bestWeights(), chosen.checkpoint());
-        AtomicFile.write(trained.config(), config(work, extended, out).toYaml());
+        AtomicFile.write(trained.config(), config(work, work.weights, extended, out).toYaml());
         finish(work, trained, report);
         return report;
     }
@@ -247,9 +253,8 @@ public final class ClassExtension {
         if (settings.disjoint()) {
             completed = CompletedImages.complete(images, names, extended.classes());
         } else {
-            train(work, extended, FIRST);
-            Path first = work.file(FIRST);
-            try (Detector detector = work.load(new RunFolder(first).best())) {
+            train(work, work.weights, extended, FIRST);
+            try (Detector detector = work.load(new RunFolder(work.file(FIRST)).best())) {
                 completed =
                         complete(
                                 work,
@@ -262,26 +267,30 @@ public final class ClassExtension {
                                         detector.scoreThresholds()),
                                 "replayed image");
             }
-            delete(first);
         }
         completed.write(work.folder, ReplayImages.LABELS);
         return completed.additions();
     }
 
-    private RunConfig config(Work work, ExtendedData extended, Path folder) {
+    private RunConfig config(Work work, Path weights, ExtendedData extended, Path folder) {
         long stepsPerEpoch =
                 RunLayout.of(work.weights, Checkpoints.open(work.weights).metadata())
                         .stepsPerEpoch();
-        return new ExtendedConfig(work.config, work.weights)
+        return new ExtendedConfig(work.config, weights)
                 .of(
                         extended,
                         folder,
-                        work.config.lengthInSteps(stepsPerEpoch).iterations(),
+                        work.config.lengthInSteps(stepsPerEpoch).iterations() / trainings(),
                         settings.epochs());
     }
 
-    private void train(Work work, ExtendedData extended, String name) {
-        RunConfig config = config(work, extended, work.file(""));
+    /** Returns the number of trainings; they share the optimizer steps. */
+    private int trainings() {
+        return settings.replay() == 0 || settings.disjoint() ? 1 : 2;
+    }
+
+    private void train(Work work, Path weights, ExtendedData extended, String name) {
+        RunConfig config = config(work, weights, extended, work.file(""));
         log.accept(
                 Text.format(
                         "train %s on %s and %s, learning rate %s",

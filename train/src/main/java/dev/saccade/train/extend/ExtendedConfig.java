@@ -13,11 +13,8 @@ import java.util.Optional;
 /** Derives the config of an extended run from the config of the run before. */
 record ExtendedConfig(RunConfig old, Path weights) {
 
-    /** Learning rate relative to the run before. */
-    private static final double LEARNING_RATE = 0.3;
-
-    /** Steps relative to the run before. */
-    private static final double STEPS = 1.0 / 3;
+    /** Default limit, for few new images and long schedules. */
+    private static final int MAX_EPOCHS = 100;
 
     private static final int EVALUATIONS = 3;
     private static final double WARMUP = 0.05;
@@ -29,15 +26,14 @@ record ExtendedConfig(RunConfig old, Path weights) {
     /**
      * Returns the config of a run in a folder.
      *
-     * @param oldSteps optimizer steps of the run before
-     * @param wantedEpochs by default, as many as {@link #STEPS} of these steps
+     * @param steps minimum number of optimizer steps, unless there are too many epochs
+     * @param wantedEpochs number of epochs instead
      */
-    RunConfig of(ExtendedData data, Path run, long oldSteps, Optional<Integer> wantedEpochs) {
+    RunConfig of(ExtendedData data, Path run, long steps, Optional<Integer> wantedEpochs) {
         int perStep = old.imagesPerStep(1);
         int stepsPerEpoch = (data.epochSize() + perStep - 1) / perStep;
         int epochs =
-                wantedEpochs.orElseGet(
-                        () -> Math.max(1, (int) Math.ceil(STEPS * oldSteps / stepsPerEpoch)));
+                wantedEpochs.orElseGet(() -> (int) Math.min(MAX_EPOCHS, 1 + steps / stepsPerEpoch));
         Interval every = Interval.ofEpochs(Math.max(1, epochs / EVALUATIONS));
         Map<String, Object> settings = new LinkedHashMap<>();
         settings.put("data.root", ExtendedData.ROOT);
@@ -46,7 +42,6 @@ record ExtendedConfig(RunConfig old, Path weights) {
         settings.put("data.num_last_epochs", Math.min(old.data().numLastEpochs(), epochs));
         settings.put("init_from", weights.toString());
         settings.put("epochs", epochs);
-        settings.put("optimizer.learning_rate", LEARNING_RATE * old.optimizer().learningRate());
         settings.put(
                 "schedule",
                 Map.of(

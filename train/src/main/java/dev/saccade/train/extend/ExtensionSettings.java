@@ -10,7 +10,8 @@ import java.util.Optional;
  *
  * @param replay maximum number of stored images of the run to train on again; 0 for none
  * @param maxDrop maximum decrease of the AP of each old class
- * @param epochs length of each training; by default, a third of the optimizer steps of the run
+ * @param epochs length of each training; by default, all trainings have as many optimizer steps as
+ *     the run, in at most 100 epochs each
  * @param disjoint whether the stored images contain no object of a new class, so that predictions
  *     do not complete their labels
  * @param incomplete whether the new labels of old classes are incomplete, so that predictions

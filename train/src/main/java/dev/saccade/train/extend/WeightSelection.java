@@ -41,6 +41,7 @@ record WeightSelection(
         Consumer<String> log) {
 
     private static final double[] TRAINED_WEIGHTS = {1, 0.75, 0.5, 0.25};
+    private static final double LOW_AP = 0.05;
 
     /** Weights with their metrics. */
     record Candidate(Checkpoint checkpoint, ClassComparison classes, double trainedWeight) {}
@@ -73,10 +74,19 @@ record WeightSelection(
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be deleted: %s", scratch, e.getMessage());
         }
-        return candidates.stream()
-                .filter(each -> each.classes.dropped(maxDrop).isEmpty())
-                .max(Comparator.comparingDouble(each -> each.classes.newAp()))
-                .orElseThrow(() -> rejected(candidates));
+        Candidate best =
+                candidates.stream()
+                        .filter(each -> each.classes.dropped(maxDrop).isEmpty())
+                        .max(Comparator.comparingDouble(each -> each.classes.newAp()))
+                        .orElseThrow(() -> rejected(candidates));
+        if (best.classes.newAp() < LOW_AP) {
+            log.accept(
+                    Text.format(
+                            "warning: the AP of new classes is only %.3f; train more epochs or label"
+                                    + " more new images",
+                            best.classes.newAp()));
+        }
+        return best;
     }
 
     private Candidate evaluate(Checkpoint checkpoint, double fraction, Path file, Dataset all) {

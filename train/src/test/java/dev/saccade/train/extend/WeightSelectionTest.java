@@ -170,7 +170,9 @@ class WeightSelectionTest {
         assertEquals(
                 List.of("spoon", "spoon"),
                 best.classes().newClasses().stream().map(ClassAp::name).toList());
-        assertEquals(4, log.size(), log.toString());
+        assertEquals(5, log.size(), log.toString());
+        assertTrue(
+                log.get(4).startsWith("warning: the AP of new classes is only 0.000"), log.get(4));
         ModelSpec spec = ModelSpec.fromMetadata(best.checkpoint().metadata(), "best");
         assertEquals(ALL, spec.classes());
     }
