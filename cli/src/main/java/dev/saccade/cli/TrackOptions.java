@@ -90,20 +90,20 @@ final class TrackOptions {
     private static void check(
             Problems problems, String option, String text, Consumer<double[]> counter) {
         try {
-            counter.accept(numbers(option, text).toArray());
+            counter.accept(numbers(text).toArray());
         } catch (SaccadeException e) {
             problems.add("%s %s: %s", option, text, e.getMessage());
         }
     }
 
-    private static ImmutableDoubleArray numbers(String option, String text) {
+    private static ImmutableDoubleArray numbers(String text) {
         ImmutableDoubleArray.Builder numbers = ImmutableDoubleArray.builder();
         for (String number : Splitter.on(',').trimResults().split(text)) {
             try {
                 numbers.add(Double.parseDouble(number));
             } catch (NumberFormatException e) {
                 throw SaccadeException.user(
-                        "%s: got %s, expected numbers separated by commas", option, number);
+                        "got %s, expected numbers separated by commas", number);
             }
         }
         return numbers.build();
@@ -130,8 +130,8 @@ final class TrackOptions {
                 ? Optional.of(
                         new TrackingSettings(
                                 tracker(),
-                                lines.stream().map(each -> numbers("--line", each)).toList(),
-                                zones.stream().map(each -> numbers("--zone", each)).toList(),
+                                lines.stream().map(TrackOptions::numbers).toList(),
+                                zones.stream().map(TrackOptions::numbers).toList(),
                                 folder))
                 : Optional.empty();
     }

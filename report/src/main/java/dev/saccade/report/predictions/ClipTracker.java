@@ -36,6 +36,8 @@ import java.util.stream.Collectors;
 /** Tracks the objects of one video, counts them, and writes them in MOT format. */
 final class ClipTracker implements AutoCloseable {
 
+    private static final String TXT = ".txt";
+
     private final Path video;
     private final TrackingSettings settings;
     private final Tracker tracker;
@@ -58,12 +60,12 @@ final class ClipTracker implements AutoCloseable {
         this.pictures = pictures;
         this.tracks =
                 settings.folder()
-                        .map(folder -> folder.create(pictures.unused(trackFile(video)) + ".txt"))
+                        .map(folder -> folder.create(pictures.unused(trackFile(video)) + TXT))
                         .orElse(OutputStream.nullOutputStream());
     }
 
     private static String trackFile(Path video) {
-        return MoreFiles.getNameWithoutExtension(video) + "_tracks";
+        return MoreFiles.getNameWithoutExtension(video) + "_tracks" + TXT;
     }
 
     /** Predicts and tracks the objects of the next frame; returns their JSON. */
@@ -96,8 +98,9 @@ final class ClipTracker implements AutoCloseable {
             }
             if (isBefore || isBehind) {
                 throw SaccadeException.user(
-                        "%s: %s %s is outside of the frames of %s; use pixels of the video",
-                        video, kind, text(corners), size);
+                        "%s: %s %s is outside of the frames of %dx%d pixels; use pixels of the"
+                                + " video",
+                        video, kind, text(corners), size.width(), size.height());
             }
         }
     }
@@ -173,13 +176,13 @@ final class ClipTracker implements AutoCloseable {
 
     /** Reports the counts of the whole video. */
     void report(Consumer<String> log) {
-        String name = Printable.line(video.getFileName().toString());
-        log.accept(name + ": different objects: " + text(everywhere.total()));
+        log.accept(
+                Printable.format("%s: different objects: %s", video, text(everywhere.total())));
         for (int i = 0; i < lines.size(); i++) {
             log.accept(
                     Printable.format(
                             "%s: line %s: in: %s, out: %s",
-                            name,
+                            video,
                             text(settings.lines().get(i)),
                             text(lines.get(i).in()),
                             text(lines.get(i).out())));
@@ -188,7 +191,7 @@ final class ClipTracker implements AutoCloseable {
             log.accept(
                     Printable.format(
                             "%s: zone %s: different objects: %s, inside at the end: %s",
-                            name,
+                            video,
                             text(settings.zones().get(i)),
                             text(zones.get(i).total()),
                             text(zones.get(i).inside())));

@@ -40,6 +40,9 @@ public final class FramePredictions implements AutoCloseable {
     /** Frame rate of videos without one. */
     private static final int DEFAULT_RATE = 30;
 
+    /** Higher rates are time bases, not frame rates. */
+    private static final int MAX_RATE = 10_000;
+
     private final PredictionWriter writer;
     private final Settings settings;
     private final Output output;
@@ -113,7 +116,8 @@ public final class FramePredictions implements AutoCloseable {
 
     private ClipTracker tracker(Path path, Video video, TrackingSettings tracking) {
         double rate = video.framesPerSecond();
-        if (rate <= 0) {
+        boolean isKnown = rate > 0 && rate <= MAX_RATE;
+        if (!isKnown) {
             output.log.accept(
                     Printable.format(
                             "saccade: %s: frame rate is unknown; the tracker assumes %d frames per"
@@ -125,7 +129,7 @@ public final class FramePredictions implements AutoCloseable {
                 tracking,
                 new Tracker.Source(
                         writer.thresholds().overall(),
-                        (rate > 0 ? rate : DEFAULT_RATE) / settings.every),
+                        (isKnown ? rate : DEFAULT_RATE) / settings.every),
                 writer.pictures());
     }
 

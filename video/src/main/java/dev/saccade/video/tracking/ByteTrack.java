@@ -93,8 +93,8 @@ public final class ByteTrack implements Tracker {
 
     @Override
     public List<TrackedObject> update(List<DetectedObject> objects) {
+        List<Detection> detections = Detection.of(objects, config.similarity);
         frame++;
-        List<Detection> detections = Detection.of(objects);
         List<Detection> high = detections.stream().filter(each -> isHigh(each.score())).toList();
         List<Detection> low =
                 detections.stream()

@@ -1,6 +1,7 @@
 package dev.saccade.video.tracking;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.models.Box;
 import dev.saccade.models.DetectedObject;
 
@@ -17,11 +18,29 @@ final class Detection {
     }
 
     /** Wraps objects; omits boxes without area. */
-    static List<Detection> of(List<DetectedObject> objects) {
+    static List<Detection> of(List<DetectedObject> objects, Similarity similarity) {
+        objects.forEach(each -> check(each, similarity));
         return objects.stream()
                 .filter(each -> each.box().width() > 0 && each.box().height() > 0)
                 .map(Detection::new)
                 .toList();
+    }
+
+    private static void check(DetectedObject object, Similarity similarity) {
+        if (similarity == Similarity.MASK && object.mask().isEmpty()) {
+            throw SaccadeException.user(
+                    "tracker.similarity: mask needs a detector that predicts masks; use box");
+        }
+        double score = object.score();
+        Box box = object.box();
+        boolean isValid = Coordinates.areValid(box.x1(), box.y1(), box.x2(), box.y2());
+        if (!isValid || !(score >= 0 && score <= 1)) {
+            throw new IllegalArgumentException(
+                    Text.format(
+                            "detections: got score %s and %s, expected a score from 0 to 1 and"
+                                    + " corners in pixels",
+                            score, box));
+        }
     }
 
     Box box() {
@@ -32,18 +51,9 @@ final class Detection {
         return object.score();
     }
 
-    /** Returns the mask; throws if the model predicts none. */
     MaskColumns mask() {
         if (mask == null) {
-            mask =
-                    new MaskColumns(
-                            object.mask()
-                                    .orElseThrow(
-                                            () ->
-                                                    SaccadeException.user(
-                                                            "tracker.similarity: mask needs a"
-                                                                    + " detector that predicts masks;"
-                                                                    + " use box")));
+            mask = new MaskColumns(object.mask().orElseThrow());
         }
         return mask;
     }

@@ -1,5 +1,7 @@
 package dev.saccade.video.tracking;
 
+import com.google.common.collect.ImmutableSortedMap;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.Box;
 
@@ -18,6 +20,9 @@ import java.util.TreeMap;
 public final class LineCounter {
 
     private static final double MARGIN = 0.1;
+
+    /** Rejects fractions of the image size. */
+    private static final double MIN_LENGTH = 2;
 
     private final double x1;
     private final double y1;
@@ -48,12 +53,12 @@ public final class LineCounter {
     public static LineCounter of(double... ends) {
         boolean isLine =
                 ends.length == 4
-                        && Arrays.stream(ends).allMatch(Double::isFinite)
-                        && Math.hypot(ends[2] - ends[0], ends[3] - ends[1]) >= 1;
+                        && Coordinates.areValid(ends)
+                        && Math.hypot(ends[2] - ends[0], ends[3] - ends[1]) >= MIN_LENGTH;
         if (!isLine) {
             throw SaccadeException.user(
-                    "line: got %s, expected x1,y1,x2,y2 in pixels, of two points at least 1 pixel"
-                            + " apart",
+                    "line: got %s, expected x1,y1,x2,y2 in pixels, of two points at least 2"
+                            + " pixels apart",
                     Arrays.toString(ends));
         }
         return new LineCounter(ends[0], ends[1], ends[2], ends[3]);
@@ -93,11 +98,11 @@ public final class LineCounter {
      * for a line drawn from left to right.
      */
     public Map<String, Integer> in() {
-        return Map.copyOf(in);
+        return ImmutableSortedMap.copyOf(in);
     }
 
     /** Returns crossings to the right by class. */
     public Map<String, Integer> out() {
-        return Map.copyOf(out);
+        return ImmutableSortedMap.copyOf(out);
     }
 }

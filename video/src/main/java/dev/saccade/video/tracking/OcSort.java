@@ -89,8 +89,8 @@ public final class OcSort implements Tracker {
 
     @Override
     public List<TrackedObject> update(List<DetectedObject> objects) {
+        List<Detection> detections = Detection.of(objects, config.similarity);
         frame++;
-        List<Detection> detections = Detection.of(objects);
         List<Detection> high =
                 detections.stream().filter(each -> each.score() >= trackThresh).toList();
         tracks.forEach(OcTracklet::predict);

@@ -41,7 +41,7 @@ public interface Tracker {
         public Source {
             new Checks()
                     .inRange("score", score, 0, 1)
-                    .inRange("frames_per_second", framesPerSecond, 0.001, 10_000)
+                    .above("frames_per_second", framesPerSecond, 0, 10_000)
                     .throwIfAny();
         }
 
@@ -67,8 +67,10 @@ public interface Tracker {
     /**
      * Processes the next frame; call it for every frame, also without detections.
      *
+     * @param detections objects with scores from 0 to 1; boxes without area are omitted
      * @return the tracked objects of this frame, in no particular order; other detections are
      *     omitted
+     * @throws IllegalArgumentException if a score or box is not finite
      */
     List<TrackedObject> update(List<DetectedObject> detections);
 }

@@ -1,5 +1,7 @@
 package dev.saccade.video.tracking;
 
+import com.google.common.collect.ImmutableSortedMap;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.Box;
 
@@ -10,6 +12,9 @@ import java.util.TreeMap;
 
 /** Counts the tracked objects whose center is in a polygon, by class. Not thread-safe. */
 public final class ZoneCounter {
+
+    /** Rejects fractions of the image size. */
+    private static final double MIN_AREA = 2;
 
     private final double[] corners;
     private final RecentTracks<Boolean> visitors = new RecentTracks<>();
@@ -24,15 +29,19 @@ public final class ZoneCounter {
      * Creates a counter of a polygon, in pixels.
      *
      * @param corners {@code x, y, x, y, ...} of at least three corners
-     * @throws SaccadeException of kind user, if the polygon has no area
+     * @throws SaccadeException of kind user, if the polygon has no area or its edges cross
      */
     public static ZoneCounter of(double... corners) {
         boolean isPolygon =
                 corners.length >= 6
                         && corners.length % 2 == 0
-                        && Arrays.stream(corners).allMatch(Double::isFinite)
-                        && Math.abs(area(corners)) >= 1;
-        if (!isPolygon) {
+                        && Coordinates.areValid(corners);
+        if (isPolygon && hasCrossingEdges(corners)) {
+            throw SaccadeException.user(
+                    "zone: the edges of %s cross; list the corners in order around the area",
+                    Arrays.toString(corners));
+        }
+        if (!isPolygon || Math.abs(area(corners)) < MIN_AREA) {
             throw SaccadeException.user(
                     "zone: got %s, expected x,y,x,y,... in pixels, of at least three corners around"
                             + " an area",
@@ -44,6 +53,33 @@ public final class ZoneCounter {
     /** Creates a counter of all objects, anywhere. */
     public static ZoneCounter everywhere() {
         return new ZoneCounter(new double[0]);
+    }
+
+    private static boolean hasCrossingEdges(double... corners) {
+        int edges = corners.length / 2;
+        for (int first = 0; first < edges; first++) {
+            for (int second = first + 1; second < edges; second++) {
+                if (crosses(corners, first, second) && crosses(corners, second, first)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether the ends of an edge are on different sides of the line of another edge. */
+    private static boolean crosses(double[] corners, int edge, int line) {
+        return side(corners, line, edge) * side(corners, line, edge + 1) < 0;
+    }
+
+    /** Returns the sign of the side of the line of an edge on which a corner is; 0: on it. */
+    private static double side(double[] corners, int edge, int corner) {
+        int a = 2 * edge;
+        int b = (a + 2) % corners.length;
+        int c = 2 * corner % corners.length;
+        return Math.signum(
+                (corners[b] - corners[a]) * (corners[c + 1] - corners[a + 1])
+                        - (corners[b + 1] - corners[a + 1]) * (corners[c] - corners[a]));
     }
 
     private static double area(double[] corners) {
@@ -85,11 +121,11 @@ public final class ZoneCounter {
 
     /** Returns the number of objects in the zone in the last frame, by class. */
     public Map<String, Integer> inside() {
-        return Map.copyOf(inside);
+        return ImmutableSortedMap.copyOf(inside);
     }
 
     /** Returns the number of different objects that have been in the zone, by class. */
     public Map<String, Integer> total() {
-        return Map.copyOf(total);
+        return ImmutableSortedMap.copyOf(total);
     }
 }

@@ -8,6 +8,7 @@ import dev.saccade.core.SaccadeException;
 
 import org.junit.jupiter.api.Test;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -72,7 +73,7 @@ class CounterTest {
     void degenerateShapesAreRejected() {
         for (double[] ends :
                 new double[][] {
-                    {1, 2, 1, 2}, {1, 2, 3}, {1, 2, 3, Double.NaN}, {0, 0, 0.5, 0}, {}
+                    {1, 2, 1, 2}, {1, 2, 3}, {1, 2, 3, Double.NaN}, {0, 0, 0.5, 0}, {}, {0, 0.5, 1, 0.5}, {0, 0, 9, 1e300}
                 }) {
             String message =
                     assertThrows(SaccadeException.class, () -> LineCounter.of(ends)).getMessage();
@@ -84,12 +85,53 @@ class CounterTest {
                     {0, 0, 10, 10},
                     {0, 0, 10, 0, 5},
                     {},
-                    {0, 0, 10, 0, 5, Double.POSITIVE_INFINITY}
+                    {0, 0, 10, 0, 5, Double.POSITIVE_INFINITY},
+                    {0, 0, 1, 0, 1, 1, 0, 1}
                 }) {
             String message =
                     assertThrows(SaccadeException.class, () -> ZoneCounter.of(corners))
                             .getMessage();
             assertTrue(message.contains("at least three corners"), message);
+        }
+    }
+
+    @Test
+    void zonesWithCrossingEdgesAreRejected() {
+        for (double[] corners :
+                new double[][] {
+                    {0, 0, 100, 100, 100, 0, 0, 100},
+                    {0, 0, 200, 150, 200, 0, 0, 100},
+                    {50, 0, 80, 100, 0, 40, 100, 40, 20, 100}
+                }) {
+            String message =
+                    assertThrows(SaccadeException.class, () -> ZoneCounter.of(corners))
+                            .getMessage();
+            assertTrue(message.contains("list the corners in order"), message);
+        }
+        // Corners that touch an edge, and concave zones, are allowed.
+        ZoneCounter.of(0, 0, 100, 0, 50, 50, 100, 100, 0, 100);
+        ZoneCounter.of(0, 0, 50, 0, 100, 0, 100, 100, 0, 100);
+    }
+
+    /** JSON has the classes in the same order in every run. */
+    @Test
+    void countsAreSortedByClass() {
+        ZoneCounter zone = ZoneCounter.everywhere();
+        LineCounter line = LineCounter.of(0, 50, 1000, 50);
+        List<String> classes = new ArrayList<>();
+        for (int step = 0; step < 2; step++) {
+            List<TrackedObject> objects = new ArrayList<>();
+            for (int i = 9; i >= 0; i--) {
+                objects.addAll(at(i + 1, i, 20 * i, step == 0 ? 80 : 20));
+            }
+            zone.update(objects);
+            line.update(objects);
+        }
+        for (int i = 0; i < 10; i++) {
+            classes.add("class" + i);
+        }
+        for (Map<String, Integer> counts : List.of(zone.inside(), zone.total(), line.in())) {
+            assertEquals(classes, List.copyOf(counts.keySet()));
         }
     }
 

@@ -151,7 +151,6 @@ class TrackerTest {
     @Test
     void maskSimilarityNeedsMasks() {
         Tracker tracker = tracker("byte_track", "similarity=mask");
-        tracker.update(List.of(object(0, 0.9, 50, 50, 40)));
         SaccadeException refused =
                 assertThrows(
                         SaccadeException.class,
@@ -175,6 +174,45 @@ class TrackerTest {
         Tracker tracker = tracker(type);
         for (int frame = 0; frame < 5; frame++) {
             assertEquals(List.of(), tracker.update(List.of(object(0, 0.9, 50, 50, 0))));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"byte_track", "oc_sort"})
+    void detectionsThatAreNotFiniteAreRejected(String type) {
+        Tracker tracker = tracker(type, "mix_classes=true");
+        List<DetectedObject> good = List.of(object(0, 0.9, 50, 50, 40));
+        tracker.update(good);
+        double infinite = Double.POSITIVE_INFINITY;
+        for (DetectedObject bad :
+                List.of(
+                        object(0, Double.NaN, 50, 50, 40),
+                        object(0, 87, 50, 50, 40),
+                        object(0, -0.1, 50, 50, 40),
+                        object(0, 0.9, Double.NaN, 50, 40),
+                        object(0, 0.9, 50, 50, infinite),
+                        object(0, 0.9, 1e300, 50, 1e300))) {
+            String message =
+                    assertThrows(
+                                    IllegalArgumentException.class,
+                                    () -> tracker.update(List.of(good.get(0), bad)))
+                            .getMessage();
+            assertTrue(message.contains("expected a score from 0 to 1"), message);
+        }
+        assertEquals(1, tracker.update(good).get(0).id());
+    }
+
+    /** Costs stay finite for boxes of any size. */
+    @ParameterizedTest
+    @ValueSource(strings = {"byte_track", "oc_sort"})
+    void extremeBoxesAreTracked(String type) {
+        Tracker tracker = tracker(type);
+        for (int frame = 0; frame < 20; frame++) {
+            List<DetectedObject> objects = new ArrayList<>();
+            for (double edge : new double[] {1e-300, 1e-30, 1e-6, 1, 1e6, 9e8}) {
+                objects.add(object(0, 0.9, frame % 7, 0, edge));
+            }
+            assertTrue(tracker.update(objects).size() <= objects.size());
         }
     }
 
