@@ -1,3 +1,6 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Rle;
@@ -29,17 +32,23 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * Writes sequences with known identities and noisy detections, and tracks detections.
+ * Writes sequences with known identities and noisy detections, tracks detections, and measures the
+ * time and memory of trackers. {@code detections} converts {@code predictions.jsonl} to {@code
+ * det.txt}.
  *
  * <pre>
  * TrackingBench.java sequence FOLDER SEED LEVEL FRAMES
  * TrackingBench.java clip FOLDER SEED LEVEL FRAMES
+ * TrackingBench.java detections FOLDER
  * TrackingBench.java track FOLDER TRACKER SCORE FPS
+ * TrackingBench.java speed TRACKER OBJECTS FRAMES
  * </pre>
  */
 public final class TrackingBench {
 
     private static final double MIN_VISIBILITY = 0.1;
+    private static final Size SIZE = new Size(480, 640);
+    private static final Tracker.Source SOURCE = new Tracker.Source(0.5, 30);
 
     /** Objects, speed, and noise of the detections of a difficulty level. */
     private record Level(
@@ -69,19 +78,27 @@ public final class TrackingBench {
     private record Tracking(Tracker.Config tracker) {}
 
     public static void main(String[] args) throws IOException {
-        Path folder = Path.of(args[1]);
-        if (args[0].equals("sequence") || args[0].equals("clip")) {
-            Files.createDirectories(folder);
-            new TrackingBench(
-                            Long.parseLong(args[2]),
-                            Level.of(args[3]),
-                            Integer.parseInt(args[4]),
-                            args[0].equals("clip"))
-                    .write(folder);
-        } else {
-            Tracker.Source source =
-                    new Tracker.Source(Double.parseDouble(args[3]), Double.parseDouble(args[4]));
-            track(folder, args[2], source);
+        switch (args[0]) {
+            case "sequence", "clip" ->
+                    new TrackingBench(
+                                    Long.parseLong(args[2]),
+                                    Level.of(args[3]),
+                                    Integer.parseInt(args[4]),
+                                    args[0].equals("clip"))
+                            .write(Files.createDirectories(Path.of(args[1])));
+            case "detections" -> convert(Path.of(args[1]));
+            case "track" ->
+                    track(
+                            Path.of(args[1]),
+                            args[2],
+                            new Tracker.Source(
+                                    Double.parseDouble(args[3]), Double.parseDouble(args[4])));
+            case "speed" ->
+                    measureSpeed(
+                            tracker(args[1], SOURCE),
+                            Integer.parseInt(args[2]),
+                            Integer.parseInt(args[3]));
+            default -> throw new IllegalArgumentException(args[0]);
         }
     }
 
@@ -89,13 +106,16 @@ public final class TrackingBench {
         this.level = level;
         this.frames = frames;
         this.isClip = isClip;
-        size = isClip ? new Size(240, 320) : new Size(480, 640);
+        size = isClip ? new Size(240, 320) : SIZE;
         double scale = isClip ? 1 : 0.5;
         animation = new SceneAnimation(seed, size, level.objects, level.speed, scale);
         random = new SplittableRandom(seed);
     }
 
-    /** Writes {@code gt.txt} and {@code det.txt}, or {@code gt.txt} and {@code clip.avi}. */
+    /**
+     * Writes {@code gt.txt}, and {@code det.txt} with the masks of its lines in {@code masks.txt},
+     * or {@code clip.avi}.
+     */
     private void write(Path folder) throws IOException {
         VideoWriter video = new VideoWriter();
         if (isClip) {
@@ -109,26 +129,31 @@ public final class TrackingBench {
         byte[] pixels = new byte[3 * size.width() * size.height()];
         Mat image = new Mat(size.height(), size.width(), CvType.CV_8UC3);
         try (PrintWriter truth = new PrintWriter(Files.newBufferedWriter(folder.resolve("gt.txt")));
-                PrintWriter found =
-                        new PrintWriter(
-                                isClip
-                                        ? Writer.nullWriter()
-                                        : Files.newBufferedWriter(folder.resolve("det.txt")))) {
+                PrintWriter found = detections(folder.resolve("det.txt"));
+                PrintWriter masks = detections(folder.resolve("masks.txt"))) {
             for (int frame = 0; frame < frames; frame++) {
                 if (isClip) {
-                    add(frame, animation.render(frame, pixels), truth, found);
+                    add(frame, animation.render(frame, pixels), truth, found, masks);
                     image.put(0, 0, pixels);
                     video.write(image);
                 } else {
-                    add(frame, animation.objects(frame), truth, found);
+                    add(frame, animation.objects(frame), truth, found, masks);
                 }
             }
         }
         video.release();
     }
 
+    private PrintWriter detections(Path file) throws IOException {
+        return new PrintWriter(isClip ? Writer.nullWriter() : Files.newBufferedWriter(file));
+    }
+
     private void add(
-            int frame, List<AnimatedObject> objects, PrintWriter truth, PrintWriter found) {
+            int frame,
+            List<AnimatedObject> objects,
+            PrintWriter truth,
+            PrintWriter found,
+            PrintWriter masks) {
         for (AnimatedObject object : objects) {
             // As in MOTChallenge, an object that leaves and returns gets a new identity.
             if (lastSeen.getOrDefault(object.id(), -2) < frame - 1) {
@@ -150,13 +175,14 @@ public final class TrackingBench {
                     box.height(),
                     object.label() + 1,
                     object.visibility());
-            corrupt(found, frame, object, box);
+            corrupt(found, masks, frame, object);
         }
-        addFalsePositives(found, frame);
+        addFalsePositives(found, masks, frame);
     }
 
     private void corrupt(
-            PrintWriter found, int frame, AnimatedObject object, Rle.Bounds box) {
+            PrintWriter found, PrintWriter masks, int frame, AnimatedObject object) {
+        Rle.Bounds box = object.mask().bounds();
         double hidden = 1 - Math.min(1, object.visibility());
         boolean isMissed = random.nextDouble() < level.miss + 0.6 * hidden * hidden;
         double score = 0.9 - 0.5 * hidden - 0.15 * Math.abs(random.nextGaussian());
@@ -169,10 +195,28 @@ public final class TrackingBench {
         }
         if (!isMissed && score > 0.02 && corners[2] > corners[0] && corners[3] > corners[1]) {
             write(found, frame, corners, score, object.label());
+            Size size = new Size(box.height(), box.width());
+            masks.println(place(object.mask().crop(box.y(), box.x(), size), corners));
         }
     }
 
-    private void addFalsePositives(PrintWriter found, int frame) {
+    /** Stretches a mask to a box, and returns its part in the image as a COCO string. */
+    private String place(Rle mask, double... corners) {
+        int left = (int) Math.rint(corners[0]);
+        int top = (int) Math.rint(corners[1]);
+        Size box =
+                new Size(
+                        Math.max(1, (int) Math.rint(corners[3]) - top),
+                        Math.max(1, (int) Math.rint(corners[2]) - left));
+        // Large enough for boxes that leave the image.
+        Size canvas = new Size(3 * size.height(), 3 * size.width());
+        return mask.resize(box)
+                .place(top + size.height(), left + size.width(), canvas)
+                .crop(size.height(), size.width(), size)
+                .toCompressedString();
+    }
+
+    private void addFalsePositives(PrintWriter found, PrintWriter masks, int frame) {
         double left = level.falsePositives;
         while (random.nextDouble() < left) {
             double x = random.nextDouble() * size.width();
@@ -180,7 +224,9 @@ public final class TrackingBench {
             double edge = 20 + 60 * random.nextDouble();
             double score = 0.05 + 0.75 * Math.pow(random.nextDouble(), 2);
             int label = random.nextInt(SceneAnimation.classes().size());
-            write(found, frame, new double[] {x, y, x + edge, y + edge}, score, label);
+            double[] corners = {x, y, x + edge, y + edge};
+            write(found, frame, corners, score, label);
+            masks.println(place(Rle.fromBox(new Size(1, 1), 0, 0, 1, 1), corners));
             left--;
         }
     }
@@ -202,12 +248,8 @@ public final class TrackingBench {
     /** Tracks {@code det.txt}; writes {@code saccade_TRACKER.txt} and prints the time per frame. */
     private static void track(Path folder, String settings, Tracker.Source source)
             throws IOException {
-        String text = settings.startsWith("{") ? settings : "{type: " + settings + "}";
-        Tracker tracker =
-                Configs.bind(ConfigFile.parse("tracker: " + text, "tracker"), Tracking.class)
-                        .tracker
-                        .build(source);
-        List<List<DetectedObject>> frames = read(folder.resolve("det.txt"));
+        Tracker tracker = tracker(settings, source);
+        List<List<DetectedObject>> frames = read(folder, settings.contains("mask"));
         Path out = folder.resolve("saccade_" + settings.replaceAll("\\{type: |[,}].*", "") + ".txt");
         long nanos = 0;
         try (PrintWriter lines = new PrintWriter(Files.newBufferedWriter(out))) {
@@ -228,10 +270,20 @@ public final class TrackingBench {
                 Locale.ROOT, "%s: %.3f ms per frame%n", out, nanos / 1e6 / frames.size());
     }
 
-    private static List<List<DetectedObject>> read(Path file) throws IOException {
+    private static Tracker tracker(String settings, Tracker.Source source) {
+        String text = settings.startsWith("{") ? settings : "{type: " + settings + "}";
+        return Configs.bind(ConfigFile.parse("tracker: " + text, "tracker"), Tracking.class)
+                .tracker
+                .build(source);
+    }
+
+    private static List<List<DetectedObject>> read(Path folder, boolean hasMasks)
+            throws IOException {
         List<List<DetectedObject>> frames = new ArrayList<>();
-        for (String line : Files.readAllLines(file)) {
-            String[] values = line.split(",");
+        List<String> lines = Files.readAllLines(folder.resolve("det.txt"));
+        List<String> masks = hasMasks ? Files.readAllLines(folder.resolve("masks.txt")) : List.of();
+        for (int i = 0; i < lines.size(); i++) {
+            String[] values = lines.get(i).split(",");
             int frame = Integer.parseInt(values[0]);
             while (frames.size() < frame) {
                 frames.add(new ArrayList<>());
@@ -252,8 +304,68 @@ public final class TrackingBench {
                                     label,
                                     Double.parseDouble(values[6]),
                                     box,
-                                    Optional.empty()));
+                                    hasMasks
+                                            ? Optional.of(Rle.fromString(SIZE, masks.get(i)))
+                                            : Optional.empty()));
         }
         return frames;
+    }
+
+    /** Converts predictions of {@code clip.avi} to {@code det.txt}. */
+    private static void convert(Path folder) throws IOException {
+        ObjectMapper mapper = new ObjectMapper();
+        try (PrintWriter found =
+                new PrintWriter(Files.newBufferedWriter(folder.resolve("det.txt")))) {
+            for (String line : Files.readAllLines(folder.resolve("predictions.jsonl"))) {
+                JsonNode entry = mapper.readTree(line);
+                for (JsonNode object : entry.get("objects")) {
+                    double x = object.get("x").asDouble();
+                    double y = object.get("y").asDouble();
+                    double[] corners = {
+                        x,
+                        y,
+                        x + object.get("width").asDouble(),
+                        y + object.get("height").asDouble()
+                    };
+                    write(
+                            found,
+                            entry.get("frame").asInt(),
+                            corners,
+                            object.get("score").asDouble(),
+                            object.get("classIndex").asInt());
+                }
+            }
+        }
+    }
+
+    /** Tracks objects on lines, and prints time and memory after 1,000 frames and at the end. */
+    private static void measureSpeed(Tracker tracker, int objects, int frames) throws IOException {
+        SplittableRandom random = new SplittableRandom(1);
+        double edge = 1000 / Math.sqrt(objects);
+        long nanos = 0;
+        for (int frame = 1; frame <= frames; frame++) {
+            List<DetectedObject> found = new ArrayList<>();
+            for (int i = 0; i < objects; i++) {
+                double x = Math.floorMod(263 * i + 3 * frame * (i % 5 - 2), 1920);
+                double y = Math.floorMod(461 * i + 2 * frame * (i % 3 - 1), 1920);
+                Box box = new Box(x, y + random.nextDouble(), x + edge, y + edge);
+                if (random.nextInt(10) > 0) {
+                    double score = 0.3 + 0.7 * random.nextDouble();
+                    found.add(new DetectedObject("coin", i % 3, score, box, Optional.empty()));
+                }
+            }
+            long start = System.nanoTime();
+            tracker.update(found);
+            nanos += System.nanoTime() - start;
+            if (frame == 1000 || frame == frames) {
+                String memory =
+                        Files.readAllLines(Path.of("/proc/self/status")).stream()
+                                .filter(line -> line.startsWith("VmRSS"))
+                                .findFirst()
+                                .orElse("");
+                System.out.printf(
+                        Locale.ROOT, "%d frames: %.2f ms each, %s%n", frame, nanos / 1e6 / frame, memory);
+            }
+        }
     }
 }
