@@ -312,8 +312,9 @@ final class PredictCommand extends BaseCommand {
             list.ifPresent(file -> frames.addList(file, listed));
             return frames.faults();
         } catch (RuntimeException e) {
-            if (summary.images() > 0) {
-                folder.ifPresent(OutputFolder::finish);
+            if (summary.images() > 0 && folder.isPresent()) {
+                folder.get().finish();
+                printMessage("saccade: the finished predictions are in %s", out);
             }
             throw e;
         }

@@ -7,6 +7,7 @@ import dev.saccade.core.structures.Size;
 import org.opencv.core.Mat;
 import org.opencv.core.MatOfPoint;
 import org.opencv.core.Point;
+import org.opencv.core.Rect;
 import org.opencv.core.Scalar;
 import org.opencv.imgproc.Imgproc;
 
@@ -23,7 +24,8 @@ public final class CountCanvas {
     /**
      * Draws a line or polygon on an image, [H, W, 3] BGR uint8, in place.
      *
-     * @param corners {@code x, y, x, y, ...}; two points are a line
+     * @param corners {@code x, y, x, y, ...}; two points are a line, with an arrow to its left side
+     *     as seen from the first point to the second
      * @param text written at the first corner
      */
     public static void draw(Mat image, ImmutableDoubleArray corners, String text) {
@@ -45,6 +47,9 @@ public final class CountCanvas {
             polygon.release();
         }
         org.opencv.core.Size size = style.size(text);
+        if (points.length == 2) {
+            arrow(image, points[0], points[1], 2 * size.height, style.line() + 1);
+        }
         double x = Math.max(2, Math.min(points[0].x, image.cols() - size.width - 4));
         double y = Math.max(size.height + 2, Math.min(points[0].y - 4, image.rows() - 4.0));
         Imgproc.rectangle(
@@ -54,5 +59,17 @@ public final class CountCanvas {
                 COLOR,
                 Imgproc.FILLED);
         style.write(image, text, new Point(x, y), TextStyle.BLACK);
+    }
+
+    private static void arrow(Mat image, Point from, Point to, double length, int thickness) {
+        double scale = length / Math.hypot(to.x - from.x, to.y - from.y);
+        Point start = from.clone();
+        Point end = to.clone();
+        Imgproc.clipLine(new Rect(0, 0, image.cols(), image.rows()), start, end);
+        Point middle = new Point((start.x + end.x) / 2, (start.y + end.y) / 2);
+        Point tip =
+                new Point(
+                        middle.x + scale * (to.y - from.y), middle.y - scale * (to.x - from.x));
+        Imgproc.arrowedLine(image, middle, tip, COLOR, thickness, Imgproc.LINE_AA, 0, 0.4);
     }
 }

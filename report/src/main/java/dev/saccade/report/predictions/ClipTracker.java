@@ -83,8 +83,9 @@ final class ClipTracker implements AutoCloseable {
         lines.forEach(line -> line.update(objects));
         zones.forEach(zone -> zone.update(objects));
         everywhere.update(objects);
+        Map<String, Object> json = json(image, size, objects);
         objects.forEach(each -> write(MotFormat.line(frame, each) + "\n"));
-        return json(image, size, objects);
+        return json;
     }
 
     private void requireInside(String kind, ImmutableDoubleArray corners, Size size) {
@@ -169,7 +170,8 @@ final class ClipTracker implements AutoCloseable {
             CountCanvas.draw(picture, settings.lines().get(i), text);
         }
         for (int i = 0; i < zones.size(); i++) {
-            String text = sum(zones.get(i).inside()) + " of " + sum(zones.get(i).total());
+            int inside = sum(zones.get(i).inside());
+            String text = "inside " + inside + ", total " + sum(zones.get(i).total());
             CountCanvas.draw(picture, settings.zones().get(i), text);
         }
     }
