@@ -93,6 +93,7 @@ public final class Video implements AutoCloseable {
     private final AVPacket packet;
     private final AVFrame decoded;
     private final int stream;
+    private final int videoStreams;
     private final Colors colors;
     private final Timeline timeline;
     private final Faults faults;
@@ -128,6 +129,7 @@ public final class Video implements AutoCloseable {
         if (stream < 0) {
             throw refusal("contains no video stream that FFmpeg can decode: " + text(stream));
         }
+        videoStreams = videos().size();
         AVStream found = format.streams(stream);
         codec = avcodec_alloc_context3(decoder);
         try {
@@ -245,9 +247,9 @@ public final class Video implements AutoCloseable {
     public List<String> notes() {
         List<String> notes = new ArrayList<>(report.notes());
         notes.addAll(timeline.notes());
-        int videos = videos().size();
-        if (videos > 1) {
-            notes.add(Text.format("%d video streams; only stream %d is read", videos, stream));
+        if (videoStreams > 1) {
+            notes.add(
+                    Text.format("%d video streams; only stream %d is read", videoStreams, stream));
         }
         return notes.stream().map(note -> file + ": " + note).toList();
     }

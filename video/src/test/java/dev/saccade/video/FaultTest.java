@@ -92,7 +92,9 @@ class FaultTest {
     @Test
     void propertiesThatAreNotAppliedAreReported() throws IOException {
         Path file = Clips.copy(folder, "odd.mkv");
+        Video closed;
         try (Video video = Video.open(file)) {
+            closed = video;
             Clips.read(video);
             assertEquals(Optional.empty(), video.fault());
             String notes = String.join("\n", video.notes());
@@ -101,6 +103,7 @@ class FaultTest {
             assertTrue(notes.contains("players show 85x48"), notes);
             assertTrue(notes.contains("2 video streams; only stream 0 is read"), notes);
         }
+        assertEquals(4, closed.notes().size());
     }
 
     @Test
