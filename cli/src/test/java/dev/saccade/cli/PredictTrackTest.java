@@ -80,7 +80,7 @@ class PredictTrackTest {
         Path out = folder.resolve("found");
         CommandResult ended =
                 predict(
-                        video("one.avi", 1),
+                        video("one.v2.avi", 1),
                         "--track",
                         "--tracker",
                         TRACKER,
@@ -109,13 +109,13 @@ class PredictTrackTest {
         }
         assertFalse(ids.get(0).isEmpty());
         assertEquals(ids.get(1), ids.get(FRAMES - 1), "a still image");
-        List<String> tracks = Files.readAllLines(out.resolve("one_tracks.txt"));
+        List<String> tracks = Files.readAllLines(out.resolve("one.v2_tracks.txt"));
         assertEquals(objects, tracks.size());
         assertTrue(tracks.get(0).matches("1,\\d+(,-?[0-9.]+){4},0\\.[0-9]{4},[1-4],-1"));
-        assertTrue(Files.exists(out.resolve("one_000005.jpg")));
+        assertTrue(Files.exists(out.resolve("one.v2_000005.jpg")));
         int total = sum(lines.get(FRAMES - 1).at("/zones/0/total"));
         assertTrue(
-                ended.err().contains("one.avi: different objects: " + total + " ("), ended.err());
+                ended.err().contains("one.v2.avi: different objects: " + total + " ("), ended.err());
         assertTrue(ended.err().contains("line 48,0,48,64: in: 0, out: 0"), ended.err());
     }
 
