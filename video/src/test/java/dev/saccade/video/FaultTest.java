@@ -103,7 +103,7 @@ class FaultTest {
             assertTrue(notes.contains("players show 85x48"), notes);
             assertTrue(notes.contains("2 video streams; only stream 0 is read"), notes);
         }
-        assertEquals(4, closed.notes().size());
+        assertEquals(3, closed.notes().size());
     }
 
     @Test
