@@ -99,9 +99,8 @@ final class ClipTracker implements AutoCloseable {
             }
             if (isBefore || isBehind) {
                 throw SaccadeException.user(
-                        "%s: %s %s is outside of the frames of %dx%d pixels; use pixels of the"
-                                + " video",
-                        video, kind, text(corners), size.width(), size.height());
+                        "%s: %s %s is outside of the frames of %s; use pixels of the video",
+                        video, kind, text(corners), size.width() + "x" + size.height());
             }
         }
     }
