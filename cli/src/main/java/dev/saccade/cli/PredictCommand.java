@@ -44,6 +44,7 @@ import java.util.function.Consumer;
             "Detect objects, segment or classify images and videos.",
             "Writes pictures and predictions.json for images, or predictions.jsonl"
                     + " with a line per frame for videos and a line per image for lists.",
+            "Georeferenced TIFFs are also written to predictions.geojson.",
             "A segmenter also writes labels/NAME.png with class indices from 1 (0:"
                     + " unlabeled), as in data sets with reduce_zero_label."
         },
@@ -116,6 +117,7 @@ final class PredictCommand extends BaseCommand {
     private int maxPixels;
 
     private final AtomicBoolean stopped = new AtomicBoolean();
+    private final List<String> notes = new ArrayList<>();
 
     @Option(
             names = "--out",
@@ -220,6 +222,7 @@ final class PredictCommand extends BaseCommand {
             }
             PrintWriter err = err();
             found.notes().forEach(err::println);
+            notes.forEach(err::println);
             predictions.warnings().lines().forEach(line -> err.println("warning: " + line));
             List<String> faults = new ArrayList<>(found.faults());
             faults.addAll(predictions.faults());
@@ -272,7 +275,7 @@ final class PredictCommand extends BaseCommand {
             throw e;
         }
         if (group.rank() == 0) {
-            folder.ifPresent(all::write);
+            folder.ifPresent(files -> notes.addAll(all.write(files)));
         }
         return all;
     }

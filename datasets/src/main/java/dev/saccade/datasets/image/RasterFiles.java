@@ -13,7 +13,6 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.channels.SeekableByteChannel;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.function.Supplier;
@@ -36,36 +35,41 @@ public final class RasterFiles {
      * @throws SaccadeException if the file is missing, damaged or unsupported; names the file
      */
     public static RasterFile open(Path file, int channels) {
-        if (TarArchive.containing(file).isPresent()) {
-            return open(file.toString(), ImageReader.readBytes(file), channels);
-        }
         String name = file.toString();
-        SeekableByteChannel channel;
+        FileBytes bytes = bytes(file);
         try {
-            RegularFile.require(file);
-            channel = FileChannel.open(file);
-        } catch (NoSuchFileException e) {
-            throw SaccadeException.user("%s: no such file", name);
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be read: %s", name, e.getMessage());
-        }
-        try {
-            FileBytes bytes = new FileBytes(channel);
             if (isTiff(bytes) || isNumpy(bytes)) {
                 return open(name, bytes, channels);
             }
-            channel.close();
+            bytes.close();
             return new DecodedFile(name, ImageReader.readBytes(file));
         } catch (IOException e) {
-            throw closed(channel, SaccadeException.io(e, "%s: cannot be read: %s", name, e));
+            throw closed(bytes, unreadable(name, e));
         } catch (RuntimeException e) {
-            throw closed(channel, e);
+            throw closed(bytes, e);
         }
     }
 
-    private static <E extends Exception> E closed(SeekableByteChannel channel, E failure) {
+    /** Opens the bytes of a file, which may be in a {@link TarArchive}. */
+    static FileBytes bytes(Path file) {
+        String name = file.toString();
         try {
-            channel.close();
+            if (TarArchive.containing(file).isPresent()) {
+                return new FileBytes(
+                        new SeekableInMemoryByteChannel(ImageReader.readBytes(file)));
+            }
+            RegularFile.require(file);
+            return new FileBytes(FileChannel.open(file));
+        } catch (NoSuchFileException e) {
+            throw SaccadeException.user("%s: no such file", name);
+        } catch (IOException e) {
+            throw unreadable(name, e);
+        }
+    }
+
+    private static <E extends Exception> E closed(FileBytes bytes, E failure) {
+        try {
+            bytes.close();
         } catch (IOException e) {
             failure.addSuppressed(e);
         }
@@ -93,7 +97,7 @@ public final class RasterFiles {
                                 : new NumpyFile(name, bytes));
     }
 
-    private static boolean isTiff(FileBytes bytes) {
+    static boolean isTiff(FileBytes bytes) {
         if (bytes.size() < 4) {
             return false;
         }
@@ -118,8 +122,7 @@ public final class RasterFiles {
         } catch (SaccadeException e) {
             throw e;
         } catch (UncheckedIOException e) {
-            throw SaccadeException.io(
-                    e.getCause(), "%s: cannot be read: %s", name, e.getCause().getMessage());
+            throw unreadable(name, e.getCause());
         } catch (IllegalArgumentException e) {
             throw unreadable(name, e.getMessage());
         } catch (ArithmeticException | IndexOutOfBoundsException e) {
@@ -130,6 +133,10 @@ public final class RasterFiles {
                     name,
                     OutOfMemory.READING.of(e).map(Throwable::getMessage).orElse(e.toString()));
         }
+    }
+
+    static SaccadeException unreadable(String name, IOException e) {
+        return SaccadeException.io(e, "%s: cannot be read: %s", name, e.getMessage());
     }
 
     private static SaccadeException unreadable(String name, String reason) {

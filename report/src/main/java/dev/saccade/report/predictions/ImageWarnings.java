@@ -7,6 +7,7 @@ import dev.saccade.datasets.image.ImageSource;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /** Collects warnings about images; equal warnings become one line. */
 public final class ImageWarnings {
@@ -17,7 +18,11 @@ public final class ImageWarnings {
 
     /** Returns the image source, set up to add its warnings to this collection. */
     ImageSource of(ImageSource image) {
-        return image.warnings(warning -> add(warning, new Images(image.name(), 1)));
+        return image.warnings(receiver(image.name()));
+    }
+
+    Consumer<String> receiver(String image) {
+        return warning -> add(warning, new Images(image, 1));
     }
 
     private void add(String warning, Images more) {

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.google.common.base.Ascii;
 
 import dev.saccade.core.OutputFolder;
 import dev.saccade.core.ProgressBar;
@@ -13,6 +14,7 @@ import dev.saccade.core.TaskMonitor;
 import dev.saccade.core.Workers;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.datasets.image.Georeference;
 import dev.saccade.datasets.image.ImageSource;
 
 import java.io.IOException;
@@ -134,8 +136,21 @@ public final class Predictions {
         return warnings;
     }
 
-    public void write(OutputFolder folder) {
+    /**
+     * Writes {@code predictions.json}, and {@code predictions.geojson} if images are georeferenced;
+     * returns notes about the latter.
+     */
+    public List<String> write(OutputFolder folder) {
         folder.write(NAME, JSON.valueToTree(entries).toPrettyString().getBytes(UTF_8));
+        GeoJson geoJson = new GeoJson();
+        for (JsonNode entry : entries) {
+            String image = entry.get("image").asText();
+            if (Ascii.toLowerCase(image).matches(".*\\.tiff?")) {
+                Georeference.read(Path.of(image), warnings.receiver(image))
+                        .ifPresent(found -> geoJson.add(entry, found));
+            }
+        }
+        return geoJson.write(folder);
     }
 
     /** Returns the predictions of all ranks; every rank must call this. */
