@@ -50,7 +50,7 @@ def train(args, name, seed):
                 "--out", f"{work}/run")
         seconds = round(time.time() - start)
         metrics = json.loads(execute("eval", f"{work}/run", "--json"))
-    result = {"name": name, "seed": seed, "seconds": seconds, **{key: metrics["bbox"][key] for key in METRICS}}
+    result = {"name": name, "seed": seed, "seconds": seconds, **{key: metrics["metrics"][key] for key in METRICS}}
     with open(args.results, "a", encoding="utf-8") as file:
         file.write(json.dumps(result) + "\n")
 

@@ -32,6 +32,7 @@ public final class ImageSource {
     private final String name;
     private final Optional<Supplier<byte[]>> encoded;
     private final Pixels pixels;
+    private final Optional<Path> file;
     private final long maxPixels;
     private final Consumer<String> warnings;
 
@@ -44,11 +45,13 @@ public final class ImageSource {
             String name,
             Optional<Supplier<byte[]>> encoded,
             Pixels pixels,
+            Optional<Path> file,
             long maxPixels,
             Consumer<String> warnings) {
         this.name = name;
         this.encoded = encoded;
         this.pixels = pixels;
+        this.file = file;
         this.maxPixels = maxPixels;
         this.warnings = warnings;
     }
@@ -60,15 +63,24 @@ public final class ImageSource {
                 (format, most, warnings) ->
                         format.isRgb8()
                                 ? ImageReader.read(name, bytes.get(), most, warnings)
-                                : PixelReader.read(name, bytes.get(), format));
+                                : PixelReader.read(name, bytes.get(), format, most));
     }
 
     private static ImageSource source(
             String name, Optional<Supplier<byte[]>> encoded, Pixels pixels) {
+        return source(name, encoded, pixels, Optional.empty());
+    }
+
+    private static ImageSource source(
+            String name,
+            Optional<Supplier<byte[]>> encoded,
+            Pixels pixels,
+            Optional<Path> file) {
         return new ImageSource(
                 name,
                 encoded,
                 pixels,
+                file,
                 ImageInfo.MAX_PIXELS,
                 warning -> LOG.warn("{}: {}", Printable.line(name), warning));
     }
@@ -78,13 +90,13 @@ public final class ImageSource {
      * {@link ImageInfo#MAX_PIXELS}. A pixel takes three bytes, and three more in each drawn copy.
      */
     public ImageSource maxPixels(long most) {
-        return new ImageSource(name, encoded, pixels, most, warnings);
+        return new ImageSource(name, encoded, pixels, file, most, warnings);
     }
 
     /** Returns this source with a receiver of warnings, by default the log; they name no file. */
     public ImageSource warnings(Consumer<String> receiver) {
         return new ImageSource(
-                name, encoded, pixels, maxPixels, requireNonNull(receiver, "receiver"));
+                name, encoded, pixels, file, maxPixels, requireNonNull(receiver, "receiver"));
     }
 
     /**
@@ -107,7 +119,7 @@ public final class ImageSource {
                         values.release();
                     }
                 };
-        return new ImageSource(name, encoded, composite, maxPixels, warnings);
+        return new ImageSource(name, encoded, composite, file, maxPixels, warnings);
     }
 
     public static ImageSource of(Path file) {
@@ -120,7 +132,8 @@ public final class ImageSource {
                         format.isRgb8()
                                 ? ImageReader.read(
                                         name, ImageReader.readBytes(file), most, warnings)
-                                : PixelReader.read(file, format));
+                                : PixelReader.read(file, format, most),
+                Optional.of(file));
     }
 
     /** Creates a source from the bytes of a file, such as an upload; does not copy them. */
@@ -228,5 +241,30 @@ public final class ImageSource {
     /** Returns the pixels of a format; see {@link #read()} and {@link PixelReader}. */
     public Mat read(PixelFormat format) {
         return pixels.read(format, maxPixels, warnings);
+    }
+
+    /**
+     * Opens a file to read it in windows, which the caller closes; empty for other sources and for
+     * 8-bit RGB, which is decoded as a whole.
+     *
+     * @throws SaccadeException if the file cannot be used or has other channels; names the file
+     */
+    public Optional<PixelFile> open(PixelFormat format) {
+        if (file.isEmpty() || format.isRgb8()) {
+            return Optional.empty();
+        }
+        PixelFile opened = PixelFile.open(file.get(), format);
+        try {
+            opened.requireAtMost(maxPixels);
+            return Optional.of(opened);
+        } catch (SaccadeException e) {
+            opened.close();
+            throw e;
+        }
+    }
+
+    /** Passes a warning to the receiver; it should not name the file. */
+    public void warn(String warning) {
+        warnings.accept(warning);
     }
 }

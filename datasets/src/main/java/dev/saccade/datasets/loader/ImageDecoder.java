@@ -25,6 +25,10 @@ final class ImageDecoder {
         this.pixels = pixels;
     }
 
+    PixelFormat pixels() {
+        return pixels;
+    }
+
     /** Reads an image of a data set, but no targets; throws if its size is not as declared. */
     Sample read(ImageFile image) {
         return Sample.of(decode(image), info(image), Instances.empty());

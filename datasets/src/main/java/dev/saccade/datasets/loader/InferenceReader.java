@@ -6,16 +6,21 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.image.PixelFile;
 import dev.saccade.datasets.image.PixelFormat;
+import dev.saccade.datasets.image.Window;
 import dev.saccade.datasets.transforms.Tiles;
 import dev.saccade.datasets.transforms.Tiles.Tile;
 
 import org.opencv.core.Mat;
+import org.opencv.core.Rect;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -82,6 +87,10 @@ public final class InferenceReader {
      * @throws SaccadeException if an image cannot be used; names the image
      */
     public InferenceInput read(List<ImageSource> images) {
+        Optional<InferenceInput> windows = windows(images);
+        if (windows.isPresent()) {
+            return windows.get();
+        }
         List<Sample> decoded = new ArrayList<>();
         try {
             images.forEach(image -> decoded.add(decoder.read(image)));
@@ -89,6 +98,43 @@ public final class InferenceReader {
         } finally {
             decoded.forEach(Sample::close);
         }
+    }
+
+    /** Returns an image whose tiles are read from its file one by one, if possible. */
+    private Optional<InferenceInput> windows(List<ImageSource> images) {
+        if (images.size() > 1 || tiles.isEmpty() || tiles.get().whole()) {
+            return Optional.empty();
+        }
+        ImageSource image = images.get(0);
+        return image.open(decoder.pixels()).flatMap(file -> windows(image.name(), file));
+    }
+
+    private Optional<InferenceInput> windows(String name, PixelFile file) {
+        Size size = file.size();
+        List<Tile> parts;
+        try {
+            parts = tiles.orElseThrow().of(size);
+        } catch (SaccadeException e) {
+            file.close();
+            throw e;
+        }
+        if (parts.size() == 1) {
+            file.close();
+            return Optional.empty();
+        }
+        TiledImage tiled =
+                new TiledImage(
+                        size,
+                        tile -> file.read(window(tile)),
+                        ImageInfo.of(0, name, size),
+                        parts,
+                        tile -> whole(List.of(tile)),
+                        file::close);
+        return Optional.of(new InferenceInput(List.of(), Optional.of(tiled)));
+    }
+
+    private static Window window(Tile tile) {
+        return new Window(tile.left(), tile.top(), tile.size().width(), tile.size().height());
     }
 
     private InferenceInput input(List<Sample> decoded) {
@@ -105,7 +151,18 @@ public final class InferenceReader {
         return new InferenceInput(
                 batches,
                 Optional.of(
-                        new TiledImage(pixels, image.info(), parts, tile -> whole(List.of(tile)))));
+                        new TiledImage(
+                                image.info().size(),
+                                tile -> part(pixels, tile),
+                                image.info(),
+                                parts,
+                                tile -> whole(List.of(tile)),
+                                pixels::release)));
+    }
+
+    private static Mat part(Mat pixels, Tile tile) {
+        Size size = tile.size();
+        return pixels.submat(new Rect(tile.left(), tile.top(), size.width(), size.height()));
     }
 
     private InferenceInput whole(List<Sample> decoded) {

@@ -12,18 +12,23 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.PhotometricDistortion;
 import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.datasets.transforms.Tiles;
+import dev.saccade.datasets.transforms.Tiles.Tile;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.FloatBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 class InferenceReaderTest {
 
@@ -98,5 +103,27 @@ class InferenceReaderTest {
                 assertThrows(
                         SaccadeException.class, () -> reader.read(List.of(ImageSource.of(file))));
         assertTrue(loose.getMessage().startsWith(file.toString()), loose.getMessage());
+    }
+
+    @Test
+    void readsTilesOfFilesOneByOneWithTheSamePixels() throws Exception {
+        Path file = Path.of(InferenceReaderTest.class.getResource("/raster/u2_band_lzw_p2.tif").toURI());
+        PixelFormat format = PixelFormat.of(4, 100, 50_000);
+        InferenceReader reader =
+                new InferenceReader(
+                        List.of(List.of(Configs.of(Pad.class))), Optional.of(Tiles.of(16)), format);
+        try (InferenceInput windows = reader.read(List.of(ImageSource.of(file)));
+                InferenceInput decoded =
+                        reader.read(List.of(ImageSource.of(Files.readAllBytes(file))))) {
+            TiledImage tiled = windows.tiled().orElseThrow();
+            assertEquals(4, tiled.tiles().size());
+            assertEquals(decoded.tiled().orElseThrow().tiles(), tiled.tiles());
+            for (Tile tile : tiled.tiles()) {
+                try (InferenceInput a = tiled.read(tile);
+                        InferenceInput b = decoded.tiled().orElseThrow().read(tile)) {
+                    assertEquals(b.batches().get(0).pixels(), a.batches().get(0).pixels());
+                }
+            }
+        }
     }
 }

@@ -21,11 +21,11 @@ import org.opencv.core.Mat;
 
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
@@ -43,8 +43,8 @@ public final class Pictures {
     private final Optional<OutputFolder> folder;
     private final List<String> classes;
     private final Style style;
-    private final Set<String> taken = new HashSet<>();
-    private final Map<String, String> reserved = new HashMap<>();
+    private final Set<String> taken;
+    private final Map<String, String> reserved;
 
     public Pictures(OutputFolder folder, List<String> classes) {
         this(Optional.of(folder), classes, Style.WITH_LABELS);
@@ -54,14 +54,34 @@ public final class Pictures {
      * Creates a writer. Without a folder it writes nothing; {@code NONE} writes label maps only.
      */
     public Pictures(Optional<OutputFolder> folder, List<String> classes, Style style) {
+        this(folder, classes, style, ConcurrentHashMap.newKeySet(), new HashMap<>());
+    }
+
+    private Pictures(
+            Optional<OutputFolder> folder,
+            List<String> classes,
+            Style style,
+            Set<String> taken,
+            Map<String, String> reserved) {
         this.folder = folder;
         this.classes = classes;
         this.style = style;
+        this.taken = taken;
+        this.reserved = reserved;
+    }
+
+    /** Returns a writer of label maps only, whose file names are unique together with these. */
+    Pictures withoutPictures() {
+        return new Pictures(folder, classes, Style.NONE, taken, reserved);
+    }
+
+    boolean isDrawing() {
+        return folder.isPresent() && style != Style.NONE;
     }
 
     /** Writes a picture with the objects. Returns the JSON entry of the file, if any. */
     Map<String, String> write(ImageSource image, Instances instances) {
-        if (folder.isEmpty() || style == Style.NONE) {
+        if (!isDrawing()) {
             return Map.of();
         }
         boolean labels = style == Style.WITH_LABELS;
@@ -80,7 +100,7 @@ public final class Pictures {
     /** Writes a picture with tracked objects and counts. Returns its JSON entry, if any. */
     Map<String, String> write(
             ImageSource image, Instances instances, List<Integer> ids, Consumer<Mat> counts) {
-        if (folder.isEmpty() || style == Style.NONE) {
+        if (!isDrawing()) {
             return Map.of();
         }
         UnaryOperator<Mat> draw =
@@ -114,7 +134,7 @@ public final class Pictures {
 
     /** Writes a picture with the best classes. Returns the JSON entry of the file, if any. */
     Map<String, String> write(ImageSource image, List<ClassScore> scores) {
-        if (folder.isEmpty() || style == Style.NONE) {
+        if (!isDrawing()) {
             return Map.of();
         }
         boolean labels = style == Style.WITH_LABELS;
@@ -179,7 +199,7 @@ public final class Pictures {
     }
 
     /** Returns a file name, without extension, that no other image uses. */
-    synchronized String unused(String image) {
+    String unused(String image) {
         String stem = MoreFiles.getNameWithoutExtension(Path.of(image));
         String name = stem;
         for (int i = 2; !taken.add(name); i++) {

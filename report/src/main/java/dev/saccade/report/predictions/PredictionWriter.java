@@ -7,6 +7,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.image.PixelFile;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.ClassScore;
 import dev.saccade.models.Classifier;
@@ -21,6 +22,7 @@ import org.opencv.core.Mat;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Predicts images, draws the predictions and returns them as JSON. The model stays open. */
 public record PredictionWriter(
@@ -40,8 +42,24 @@ public record PredictionWriter(
                         classifier -> ScoreThresholds.DEFAULT));
     }
 
-    /** Predicts an image, which is decoded once if it is 8-bit RGB. */
+    /**
+     * Predicts an image, which is decoded once if it is 8-bit RGB. Files that are too large to be
+     * decoded as a whole have no picture.
+     */
     public JsonNode write(ImageSource image) {
+        Optional<Size> large = sizeIfTooLarge(image);
+        if (large.isPresent()) {
+            if (pictures.isDrawing()) {
+                image.warn("has no picture, because it is too large to be drawn");
+            }
+            return new PredictionWriter(model, pictures.withoutPictures(), thresholds)
+                    .write(
+                            ImmutableMap.of("image", image.name()),
+                            image,
+                            image,
+                            large.get(),
+                            (detector, given, size) -> objects(detector, given, given, size));
+        }
         Mat pixels = read(image);
         try {
             ImageSource decoded = ImageSource.of(image.name(), pixels);
@@ -54,6 +72,14 @@ public record PredictionWriter(
                     (detector, given, size) -> objects(detector, given, decoded, size));
         } finally {
             pixels.release();
+        }
+    }
+
+    private Optional<Size> sizeIfTooLarge(ImageSource image) {
+        try (PixelFile file = image.open(model.spec().pixels()).orElse(null)) {
+            return Optional.ofNullable(file)
+                    .filter(each -> !each.fitsMemory())
+                    .map(PixelFile::size);
         }
     }
 
