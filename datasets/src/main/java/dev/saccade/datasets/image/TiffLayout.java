@@ -188,6 +188,14 @@ record TiffLayout(
         return bits != type.bytes() * Byte.SIZE;
     }
 
+    /** Returns whether values can be read without decoding, except for their byte order. */
+    boolean isStoredAsRead() {
+        return compression == TiffCompression.NONE
+                && predictor == PREDICTOR_NONE
+                && !isPacked()
+                && !reversesBits;
+    }
+
     /** Returns the channels in a strip or tile. */
     int chunkChannels() {
         return separate ? 1 : channels;

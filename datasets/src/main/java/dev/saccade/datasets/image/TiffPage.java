@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.function.IntFunction;
 
 /** Reads the pixels of a page of a TIFF. Errors name no file. */
 final class TiffPage {
@@ -70,18 +71,40 @@ final class TiffPage {
             fill(window, target, firstChannel, top + fromY, top + toY, left + fromX, left + toX);
             return;
         }
-        boolean plain = layout.compression() == TiffCompression.NONE;
-        long rowBytes = layout.rowBytes();
-        int firstY = plain ? fromY : 0;
-        ByteBuffer chunk = chunk(index, firstY * rowBytes, (toY - firstY) * rowBytes);
-        TiffRows rows = new TiffRows(layout, order, chunk);
+        IntFunction<ByteBuffer> rows;
+        int first = fromX * channels;
+        if (layout.isStoredAsRead()) {
+            // A strip may be as large as the file, so only the needed columns are read.
+            checkArgument(
+                    lengths[index] >= toY * layout.rowBytes(), "a strip or tile is incomplete");
+            rows = y -> storedRow(index, y, fromX, toX);
+            first = 0;
+        } else {
+            rows = decodedRows(index, fromY, toY);
+        }
         for (int y = fromY; y < toY; y++) {
-            ByteBuffer values = rows.next(y - firstY);
             int at =
                     target.index(
                             top + y - window.top(), left + fromX - window.left(), firstChannel);
-            copyRow(values, fromX * channels, toX - fromX, channels, target, at);
+            copyRow(rows.apply(y), first, toX - fromX, channels, target, at);
         }
+    }
+
+    /** Reads columns of a row of a strip or tile whose values are {@code isStoredAsRead}. */
+    private ByteBuffer storedRow(int index, int y, int fromX, int toX) {
+        long pixelBytes = (long) layout.chunkChannels() * layout.type().bytes();
+        long start = offsets[index] + y * layout.rowBytes() + fromX * pixelBytes;
+        ByteBuffer values = file.read(start, (toX - fromX) * pixelBytes, order);
+        TiffRows.makeLittleEndian(values.array(), order, layout.type());
+        return values;
+    }
+
+    private IntFunction<ByteBuffer> decodedRows(int index, int fromY, int toY) {
+        int firstY = layout.compression() == TiffCompression.NONE ? fromY : 0;
+        long rowBytes = layout.rowBytes();
+        ByteBuffer chunk = chunk(index, firstY * rowBytes, (toY - firstY) * rowBytes);
+        TiffRows rows = new TiffRows(layout, order, chunk);
+        return y -> rows.next(y - firstY);
     }
 
     /** Returns the stored bytes from an offset on, uncompressed but otherwise as stored. */

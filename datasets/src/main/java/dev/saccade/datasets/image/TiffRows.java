@@ -33,9 +33,7 @@ final class TiffRows {
             unshuffle(at);
         } else {
             chunk.get(at, row.array());
-            if (order == ByteOrder.BIG_ENDIAN) {
-                swap(row.array(), layout.type().bytes());
-            }
+            makeLittleEndian(row.array(), order, layout.type());
             if (layout.predictor() == TiffLayout.PREDICTOR_HORIZONTAL) {
                 accumulate();
             }
@@ -62,7 +60,8 @@ final class TiffRows {
         }
     }
 
-    private static void swap(byte[] bytes, int size) {
+    static void makeLittleEndian(byte[] bytes, ByteOrder order, SampleType type) {
+        int size = order == ByteOrder.BIG_ENDIAN ? type.bytes() : 1;
         for (int at = 0; at < bytes.length && size > 1; at += size) {
             for (int low = at, high = at + size - 1; low < high; low++, high--) {
                 byte swapped = bytes[low];
