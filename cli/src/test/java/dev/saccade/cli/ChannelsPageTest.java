@@ -1,6 +1,7 @@
 package dev.saccade.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.datasets.image.OpenCv;
@@ -14,6 +15,7 @@ import org.opencv.core.Scalar;
 import org.opencv.imgcodecs.Imgcodecs;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,8 +44,15 @@ class ChannelsPageTest {
                     folder.resolve("fields").resolve(file),
                     Files.readString(scenes.resolve(file)).replace(ending + "\"", ".tif\""));
         }
+        try (InputStream scene = ChannelsPageTest.class.getResourceAsStream("/scene.tif")) {
+            Files.copy(scene, folder.resolve("scene.tif"));
+        }
         String printed = PageRun.in(folder, "channels.md").run(this::quick);
         assertTrue(printed.contains("values of data.train: {type: normalize, mean: ["), printed);
+        assertTrue(printed.contains("predictions.geojson: "), printed);
+        assertTrue(printed.contains(" in EPSG:32632"), printed);
+        assertTrue(Files.exists(folder.resolve("found/scene/predictions.geojson")));
+        assertFalse(Files.exists(folder.resolve("found/predictions.geojson")));
 
         Path rgb = folder.resolve("rgb.png");
         Imgcodecs.imwrite(rgb.toString(), new Mat(40, 50, CvType.CV_8UC3, new Scalar(9)));
@@ -76,6 +85,7 @@ class ChannelsPageTest {
 
     private List<String> quick(List<String> words) {
         List<String> quick = new ArrayList<>(words);
+        quick.replaceAll(word -> word.equals("640x480") ? "64x48" : word);
         if (!words.get(1).equals("predict")) {
             quick.addAll(List.of("--data", folder.resolve("fields").toString()));
         }

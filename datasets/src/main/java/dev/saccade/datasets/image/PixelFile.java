@@ -96,11 +96,13 @@ public final class PixelFile implements Closeable {
     static void requireChannels(String name, int channels, int expected) {
         if (channels != expected) {
             throw SaccadeException.user(
-                    "%s: has %d channels, expected %d; check data.channels%s",
+                    "%s: has %d channels, expected %d; use images with %d channels%s, or correct"
+                            + " data.channels and train again",
                     name,
                     channels,
                     expected,
-                    channels < expected ? ", or add data.extra_files" : "");
+                    expected,
+                    channels < expected ? " (data.extra_files adds files)" : "");
         }
     }
 
