@@ -82,10 +82,10 @@ final class GeoJson {
                         ? Contours.polygons(mask(shape.get("segmentation")))
                         : List.of();
         if (outlines.isEmpty()) {
-            double left = shape.path("x").asDouble();
-            double top = shape.path("y").asDouble();
-            double right = left + shape.get("width").asDouble();
-            double bottom = top + shape.get("height").asDouble();
+            double left = shape.has("x") ? number(shape, "x") : 0;
+            double top = shape.has("y") ? number(shape, "y") : 0;
+            double right = left + number(shape, "width");
+            double bottom = top + number(shape, "height");
             double[] box = {left, top, left, bottom, right, bottom, right, top};
             geometry.put("type", "Polygon").putArray("coordinates").add(ring(box, toCrs));
         } else {
@@ -95,6 +95,11 @@ final class GeoJson {
             }
         }
         return geometry;
+    }
+
+    /** Returns a number as written in {@code predictions.json}. */
+    private static double number(JsonNode shape, String key) {
+        return Double.parseDouble(shape.get(key).asText());
     }
 
     private static Rle mask(JsonNode segmentation) {

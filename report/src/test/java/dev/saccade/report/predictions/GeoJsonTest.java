@@ -36,7 +36,7 @@ class GeoJsonTest {
         Size size = new Size(4, 5);
         Rle ring = Rle.fromBox(size, 1, 0, 3, 3).minus(Rle.fromBox(size, 2, 1, 1, 1));
         Map<String, Object> box =
-                Map.of("label", "car", "score", 0.5, "x", 1.5, "y", 1, "width", 2, "height", 3);
+                Map.of("label", "car", "score", 0.5, "x", 0.1f, "y", 1, "width", 2, "height", 3);
         Map<String, Object> mask =
                 Map.of(
                         "label",
@@ -55,8 +55,8 @@ class GeoJsonTest {
                          "features": [
                           {"type": "Feature",
                            "geometry": {"type": "Polygon", "coordinates": [[
-                            [500015.0, 4999980.0], [500015.0, 4999920.0], [500035.0, 4999920.0],
-                            [500035.0, 4999980.0], [500015.0, 4999980.0]]]},
+                            [500001.0, 4999980.0], [500001.0, 4999920.0], [500021.0, 4999920.0],
+                            [500021.0, 4999980.0], [500001.0, 4999980.0]]]},
                            "properties": {"image": "a.tif", "label": "car", "score": 0.5}},
                           {"type": "Feature",
                            "geometry": {"type": "MultiPolygon", "coordinates": [[[
