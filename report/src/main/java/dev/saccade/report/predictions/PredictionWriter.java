@@ -52,13 +52,14 @@ public record PredictionWriter(
             if (pictures.isDrawing()) {
                 image.warn("has no picture, because it is too large to be drawn");
             }
-            return new PredictionWriter(model, pictures.withoutPictures(), thresholds)
-                    .write(
-                            ImmutableMap.of("image", image.name()),
-                            image,
-                            image,
-                            large.get(),
-                            (detector, given, size) -> objects(detector, given, given, size));
+            PredictionWriter plain =
+                    new PredictionWriter(model, pictures.withoutPictures(), thresholds);
+            return plain.write(
+                    ImmutableMap.of("image", image.name()),
+                    image,
+                    image,
+                    large.get(),
+                    plain::objects);
         }
         Mat pixels = read(image);
         try {
