@@ -126,6 +126,7 @@ public final class ImageCheck {
         if (options.depth() != Depth.PIXELS) {
             return OptionalLong.empty();
         }
+        PixelReader.valueWarnings(path, format).forEach(warnings);
         Mat image = PixelReader.read(path, format);
         options.statistics().accept(ChannelStatistics.of(image));
         Hasher hasher = Hashing.murmur3_128().newHasher().putInt(image.rows());

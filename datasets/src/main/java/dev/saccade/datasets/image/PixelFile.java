@@ -3,6 +3,7 @@ package dev.saccade.datasets.image;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 
 import org.opencv.core.Core;
@@ -23,6 +24,10 @@ import java.util.List;
 public final class PixelFile implements Closeable {
 
     private static final int RGB = 3;
+    private static final double PERCENT = 100;
+
+    /** Fraction of clipped values that is not reported, such as of bright reflections. */
+    private static final double MAX_CLIPPED = 0.05;
 
     /** Limit of the values of a window, so that their bytes fit a Java array. */
     private static final long MAX_VALUES = (1L << 29) - 64;
@@ -112,6 +117,34 @@ public final class PixelFile implements Closeable {
 
     List<String> warnings() {
         return files.stream().flatMap(file -> file.warnings().stream()).toList();
+    }
+
+    /** Reads all values; returns warnings about NaN and about many values outside of the range. */
+    List<String> valueWarnings() {
+        long nan = 0;
+        long clipped = 0;
+        for (int i = 0; i < files.size(); i++) {
+            Raster raster = files.get(i).read();
+            int bytes = raster.type().bytes();
+            for (int at = 0; at < raster.samples().limit(); at += bytes) {
+                double value = raster.type().read(raster.samples(), at);
+                nan += Double.isNaN(value) ? 1 : 0;
+                clipped += mappings.get(i).clips(value) ? 1 : 0;
+            }
+        }
+        double all = (double) size().area() * format.channels();
+        List<String> warnings = new ArrayList<>();
+        if (nan > 0) {
+            warnings.add(Text.format("%.1f %% of its values are NaN, which becomes 0", PERCENT * nan / all));
+        }
+        if (clipped > MAX_CLIPPED * all) {
+            warnings.add(
+                    Text.format(
+                            "%.1f %% of its values are outside of data.range %s and are clipped;"
+                                    + " correct data.range",
+                            PERCENT * clipped / all, format.range()));
+        }
+        return warnings;
     }
 
     /** Returns whether the whole image can be read as one window. */

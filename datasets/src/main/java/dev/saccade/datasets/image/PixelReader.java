@@ -47,6 +47,13 @@ public final class PixelReader {
         }
     }
 
+    /** Reads all values of an image; returns warnings about NaN and values outside of the range. */
+    public static List<String> valueWarnings(Path file, PixelFormat format) {
+        try (PixelFile opened = PixelFile.open(file, format)) {
+            return opened.fitsMemory() ? opened.valueWarnings() : List.of();
+        }
+    }
+
     /** Reads an image in memory, which must have all channels. */
     static Mat read(String name, byte[] encoded, PixelFormat format, long maxPixels) {
         try (PixelFile opened = PixelFile.open(name, encoded, format)) {

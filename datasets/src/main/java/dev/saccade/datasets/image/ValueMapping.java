@@ -49,6 +49,11 @@ final class ValueMapping {
         return factor;
     }
 
+    /** Returns whether a stored value is clipped; false for NaN. */
+    boolean clips(double value) {
+        return value < low || value > low + WHITE / factor;
+    }
+
     float read(ByteBuffer samples, int at) {
         return switch (type) {
             case UINT8 -> table[Byte.toUnsignedInt(samples.get(at))];

@@ -11,6 +11,7 @@ import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.PixelFormat;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -27,6 +28,9 @@ public record Normalize(
         @Default("[123.675, 116.28, 103.53]") List<Double> mean,
         @Default("[58.395, 57.12, 57.375]") List<Double> std)
         implements Transform {
+
+    private static final int PLACEHOLDER_MEAN = 128;
+    private static final int PLACEHOLDER_STD = 64;
 
     public Normalize {
         mean = List.copyOf(mean);
@@ -51,8 +55,13 @@ public record Normalize(
                 : Optional.of(
                         Text.format(
                                 "normalize: mean and std have %d values, but the images have %d"
-                                        + " channels; set one value per channel",
-                                mean.size(), pixels.channels()));
+                                        + " channels; set one value per channel: first mean: %s"
+                                        + " and std: %s, then the values that the check of the"
+                                        + " data set prints",
+                                mean.size(),
+                                pixels.channels(),
+                                Collections.nCopies(pixels.channels(), PLACEHOLDER_MEAN),
+                                Collections.nCopies(pixels.channels(), PLACEHOLDER_STD)));
     }
 
     @Override

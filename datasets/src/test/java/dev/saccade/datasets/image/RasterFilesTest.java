@@ -89,6 +89,21 @@ class RasterFilesTest {
     }
 
     @Test
+    void reportsClippedValues() {
+        Path file = file("u2_band_lzw_p2.tif");
+        assertEquals(
+                List.of(), PixelReader.valueWarnings(file, PixelFormat.of(4, 0, 65_535)));
+        List<String> warnings = PixelReader.valueWarnings(file, PixelFormat.of(4, 65_534, 65_535));
+        assertEquals(1, warnings.size());
+        assertTrue(
+                warnings.get(0)
+                        .endsWith(
+                                " % of its values are outside of data.range [65534.0, 65535.0] and"
+                                        + " are clipped; correct data.range"),
+                warnings.get(0));
+    }
+
+    @Test
     void rejectsWindowsOutsideOfTheImage() throws IOException {
         try (RasterFile file = RasterFiles.open(file("i1.tif"), 2)) {
             assertMessage("is not inside of 23 x 19", () -> file.read(new Window(20, 0, 4, 1)));
