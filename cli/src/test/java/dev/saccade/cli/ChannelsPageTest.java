@@ -54,6 +54,15 @@ class ChannelsPageTest {
         assertTrue(Files.exists(folder.resolve("found/scene/predictions.geojson")));
         assertFalse(Files.exists(folder.resolve("found/predictions.geojson")));
 
+        Path config = folder.resolve("new.yaml");
+        CommandResult created =
+                CommandResult.saccade("new", folder.resolve("fields"), "--out", config);
+        assertEquals(0, created.code(), created.err());
+        assertTrue(created.err().contains("4 channels of uint16, "), created.err());
+        String text = Files.readString(config);
+        assertTrue(text.contains("  channels: 4\n  range: [0, 4095]\n"), text);
+        assertEquals(0, CommandResult.saccade("check", config).code());
+
         Path rgb = folder.resolve("rgb.png");
         Imgcodecs.imwrite(rgb.toString(), new Mat(40, 50, CvType.CV_8UC3, new Scalar(9)));
         CommandResult rejected =

@@ -37,6 +37,7 @@ public final class ConfigGenerator {
     private final Plan plan;
     private final ObjectLimits limits;
     private final StartingPoint start;
+    private final Optional<StoredPixels> stored;
     private final ConfigText text = new ConfigText();
 
     private ConfigGenerator(LabeledFolder folder, DatasetContents contents, Machine machine) {
@@ -47,6 +48,10 @@ public final class ConfigGenerator {
         this.isClassifier = contents.targets() == TargetKind.CLASSES;
         this.start = StartingPoint.of(contents.targets(), machine);
         this.plan = Plan.of(contents, machine, start.detector().isPresent());
+        this.stored =
+                isPixels || isClassifier
+                        ? Optional.empty()
+                        : StoredPixels.of(folder.train().open(folder.root()));
         this.limits = new ObjectLimits(contents.mostObjects());
     }
 
@@ -95,6 +100,7 @@ public final class ConfigGenerator {
         if (!contents.perClass().isEmpty()) {
             add("# %s", classes());
         }
+        stored.ifPresent(pixels -> add("# %s.", pixels.describe()));
         if (isClassifier) {
             ClassifierSettings.describeRareClass(text, contents);
         }
@@ -319,17 +325,27 @@ public final class ConfigGenerator {
         if (isPixels) {
             addCrops();
         } else {
-            add(
-                    """
-                      train_transforms:
-                        - {type: resize, ratio_range: [0.7, 1.4]}
-                        - {type: random_crop, mode: image_size}
-                        - {type: random_flip, probability: 0.5}
-                        # For images that may be upside down, such as microscope or aerial images:
-                        # - {type: random_flip, probability: 0.5, direction: vertical}
-                        - {type: normalize}
-                        - {type: pad}
-                    """);
+            addTransforms();
+        }
+    }
+
+    private void addTransforms() {
+        String normalize = stored.map(StoredPixels::normalize).orElse("{type: normalize}");
+        stored.ifPresent(pixels -> add("%s", pixels.settings()));
+        add(
+                """
+                  train_transforms:
+                    - {type: resize, ratio_range: [0.7, 1.4]}
+                    - {type: random_crop, mode: image_size}
+                    - {type: random_flip, probability: 0.5}
+                    # For images that may be upside down, such as microscope or aerial images:
+                    # - {type: random_flip, probability: 0.5, direction: vertical}
+                    - %s
+                    - {type: pad}
+                """,
+                normalize);
+        if (stored.isPresent()) {
+            add("  val_transforms: [{type: resize}, %s, {type: pad}]", normalize);
         }
     }
 
