@@ -26,8 +26,8 @@ public final class PixelFile implements Closeable {
     private static final int RGB = 3;
     private static final double PERCENT = 100;
 
-    /** Fraction of clipped values that is not reported, such as of bright reflections. */
-    private static final double MAX_CLIPPED = 0.05;
+    /** Percentage of clipped values that is not reported, such as of bright reflections. */
+    private static final double MAX_CLIPPED = 5;
 
     /** Limit of the values of a window, so that their bytes fit a Java array. */
     private static final long MAX_VALUES = (1L << 29) - 64;
@@ -132,17 +132,19 @@ public final class PixelFile implements Closeable {
                 clipped += mappings.get(i).clips(value) ? 1 : 0;
             }
         }
-        double all = (double) size().area() * format.channels();
+        double percent = PERCENT / ((double) size().area() * format.channels());
+        double nans = percent * (double) nan;
+        double outside = percent * (double) clipped;
         List<String> warnings = new ArrayList<>();
         if (nan > 0) {
-            warnings.add(Text.format("%.1f %% of its values are NaN, which becomes 0", PERCENT * nan / all));
+            warnings.add(Text.format("%.1f %% of its values are NaN, which becomes 0", nans));
         }
-        if (clipped > MAX_CLIPPED * all) {
+        if (outside > MAX_CLIPPED) {
             warnings.add(
                     Text.format(
                             "%.1f %% of its values are outside of data.range %s and are clipped;"
                                     + " correct data.range",
-                            PERCENT * clipped / all, format.range()));
+                            outside, format.range()));
         }
         return warnings;
     }

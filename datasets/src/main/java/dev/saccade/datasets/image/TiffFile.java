@@ -15,6 +15,8 @@ import java.util.List;
 final class TiffFile implements RasterFile {
 
     private static final int ORIENTATION = 0x112;
+    private static final int PHOTOMETRIC = 0x106;
+    private static final int PALETTE = 3;
 
     private final String name;
     private final FileBytes bytes;
@@ -35,6 +37,9 @@ final class TiffFile implements RasterFile {
                 orientation <= 1 || orientation > 8,
                 "it has orientation %s; save it upright",
                 orientation);
+        checkArgument(
+                tags.get(0).value(PHOTOMETRIC, 1) != PALETTE,
+                "its values are indices of a color palette; save it as gray or RGB");
         TiffPage first = new TiffPage(bytes, tags.get(0));
         TiffFile file = new TiffFile(name, bytes, new ArrayList<>(List.of(first)));
         int others = 0;

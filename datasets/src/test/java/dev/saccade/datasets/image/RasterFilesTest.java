@@ -104,6 +104,19 @@ class RasterFilesTest {
     }
 
     @Test
+    void rejectsPalettes() throws IOException {
+        byte[] bytes = Files.readAllBytes(file("geo_utm.tif"));
+        ByteBuffer tiff = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        int tags = tiff.getInt(4);
+        for (int at = tags + 2; at < tags + 2 + 12 * tiff.getShort(tags); at += 12) {
+            if (tiff.getShort(at) == 0x106) {
+                tiff.putShort(at + 8, (short) 3);
+            }
+        }
+        assertMessage("indices of a color palette", () -> RasterFiles.open("a.tif", bytes, 1));
+    }
+
+    @Test
     void rejectsWindowsOutsideOfTheImage() throws IOException {
         try (RasterFile file = RasterFiles.open(file("i1.tif"), 2)) {
             assertMessage("is not inside of 23 x 19", () -> file.read(new Window(20, 0, 4, 1)));
