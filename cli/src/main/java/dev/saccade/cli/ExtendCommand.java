@@ -116,16 +116,16 @@ final class ExtendCommand extends BaseCommand {
                 out.orElseGet(
                         () -> {
                             Path name = run.toAbsolutePath().normalize().getFileName();
-                            return run.normalize().resolveSibling(name + "_extended");
+                            return run.resolve("..").resolve(name + "_extended").normalize();
                         });
         ClassExtension extension = new ClassExtension(run, newData(), settings, Progress::println);
         ExtensionReport report;
-        try (Bars bars = new Bars();
-                OutputFolder files = overwrite.create(folder, List.of(run, data))) {
-            TaskMonitor monitor = new TaskMonitor(bars::show);
-            report = StopSignal.run(() -> extension.run(files, folder, monitor), monitor::cancel);
+        Bars bars = new Bars();
+        TaskMonitor monitor = new TaskMonitor(bars::show);
+        try {
+            report =
+                    StopSignal.run(() -> extend(extension, folder, bars, monitor), monitor::cancel);
         } catch (TaskCancelledException e) {
-            printMessage("interrupted; no run was written");
             return INTERRUPTED;
         }
         Training training = Training.of(Training.config(folder));
@@ -138,6 +138,18 @@ final class ExtendCommand extends BaseCommand {
                 "report: %s%nnext:     ./saccade predict %s IMAGE%n          ./saccade serve %s",
                 page, word, word);
         return 0;
+    }
+
+    /** Extends the run. On a signal, deletes the files before the process can end. */
+    private ExtensionReport extend(
+            ClassExtension extension, Path folder, Bars bars, TaskMonitor monitor) {
+        try (bars;
+                OutputFolder files = overwrite.create(folder, List.of(run, data))) {
+            return extension.run(files, folder, monitor);
+        } catch (TaskCancelledException e) {
+            printMessage("interrupted; no run was written");
+            throw e;
+        }
     }
 
     private ExtensionSettings settings() {

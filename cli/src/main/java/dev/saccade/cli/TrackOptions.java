@@ -102,8 +102,7 @@ final class TrackOptions {
             try {
                 numbers.add(Double.parseDouble(number));
             } catch (NumberFormatException e) {
-                throw SaccadeException.user(
-                        "got %s, expected numbers separated by commas", number);
+                throw SaccadeException.user("got %s, expected numbers separated by commas", number);
             }
         }
         return numbers.build();

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -92,12 +93,16 @@ class ExtendCommandTest {
         assertTrue(Files.readString(once.resolve("report.html")).contains("Added classes"));
         JsonNode report = JSON.readTree(once.resolve("extension.json").toFile());
         assertEquals(4, report.at("/classes/old_classes").size());
+        assertEquals(2, report.get("trainings").asInt());
         assertEquals(3, report.at("/replayed_images/images").asInt());
         assertFalse(Files.exists(once.resolve("checkpoints/last.safetensors")));
         for (String command : List.of("eval", "report")) {
             CommandResult output = saccade(command, once);
             assertEquals(0, output.code(), command + ": " + output.err());
         }
+        CommandResult resumed = saccade("train", once, "--resume");
+        assertEquals(2, resumed.code());
+        assertTrue(resumed.err().contains("has only its best weights"), resumed.err());
 
         // The second extension works without the old training images, and stores none.
         Path twice = folder.resolve("twice");
@@ -119,7 +124,8 @@ class ExtendCommandTest {
         assertEquals(0, second.code(), second.err());
         assertEquals(6, classes(twice).size());
         assertTrue(
-                second.err().contains("train 1 epoch on 8 new images and 2 replayed images"),
+                second.err()
+                        .contains("training 1 of 1: 1 epoch, 8 new images and 2 replayed images"),
                 second.err());
     }
 
@@ -127,16 +133,18 @@ class ExtendCommandTest {
     void extendsWithoutReplay() throws IOException {
         TinyRun tiny = TinyRun.shared();
         Path out = folder.resolve("out");
+        Path data = newData(tiny, folder.resolve("medals"), classes(tiny.run()).get(1), "medal");
+        Path train = data.resolve("annotations_train.json");
+        Path val = data.resolve("annotations_val.json");
+        byte[] swapped = Files.readAllBytes(train);
+        Files.copy(val, train, StandardCopyOption.REPLACE_EXISTING);
+        Files.write(val, swapped);
         CommandResult output =
                 saccade(
                         "extend",
                         tiny.run(),
                         "--data",
-                        newData(
-                                tiny,
-                                folder.resolve("medals"),
-                                classes(tiny.run()).get(1),
-                                "medal"),
+                        data,
                         "--replay",
                         0,
                         "--epochs",
@@ -146,8 +154,40 @@ class ExtendCommandTest {
                         "--out",
                         out);
         assertEquals(0, output.code(), output.err());
+        // Validation images of the run are new training images.
+        assertTrue(output.err().contains("otherwise metrics on the validation set"), output.err());
         assertFalse(Files.exists(out.resolve("replay")));
         assertTrue(Files.exists(out.resolve("labels/new.json")));
+    }
+
+    @Test
+    void deletesAllFilesIfStopped() throws IOException, InterruptedException {
+        TinyRun tiny = TinyRun.shared();
+        Path data = newData(tiny, folder.resolve("medals"), classes(tiny.run()).get(1), "medal");
+        Path out = folder.resolve("out");
+        Path unfinished = folder.resolve("out.unfinished");
+        Process process =
+                CommandResult.process(
+                                "extend",
+                                tiny.run(),
+                                "--data",
+                                data,
+                                "--epochs",
+                                9999,
+                                "--out",
+                                out)
+                        .redirectErrorStream(true)
+                        .redirectOutput(folder.resolve("log").toFile())
+                        .start();
+        while (process.isAlive() && !Files.exists(unfinished.resolve("first/metrics.jsonl"))) {
+            Thread.sleep(50);
+        }
+        process.destroy();
+        process.waitFor();
+        String log = Files.readString(folder.resolve("log"));
+        assertTrue(log.contains("interrupted; no run was written"), log);
+        assertFalse(Files.exists(out));
+        assertFalse(Files.exists(unfinished));
     }
 
     @Test
@@ -158,12 +198,66 @@ class ExtendCommandTest {
         CommandResult known = saccade("extend", tiny.run(), "--data", tiny.scenes(), "--out", out);
         assertEquals(2, known.code());
         assertTrue(known.err().contains("has no objects of a new class"), known.err());
-        Path similar = newData(tiny, folder.resolve("similar"), name, Ascii.toUpperCase(name));
+        Path similar =
+                newData(tiny, folder.resolve("similar"), name, Ascii.toUpperCase(name) + "_");
         CommandResult spelled = saccade("extend", tiny.run(), "--data", similar, "--out", out);
-        assertTrue(spelled.err().contains("in case only"), spelled.err());
+        assertTrue(spelled.err().contains("differs from class \"" + name), spelled.err());
         Files.delete(similar.resolve("annotations_val.json"));
         CommandResult whole = saccade("extend", tiny.run(), "--data", similar, "--out", out);
         assertTrue(whole.err().contains("has no validation set"), whole.err());
         assertFalse(Files.exists(out));
+    }
+
+    @Test
+    void rejectsMissingTrainingImagesAndChangedValidationLabels() throws IOException {
+        TinyRun tiny = TinyRun.shared();
+        List<String> old = classes(tiny.run());
+        Path data = newData(tiny, folder.resolve("medals"), old.get(1), "medal");
+        Path run = folder.resolve("run");
+        Files.createDirectories(run.resolve("checkpoints"));
+        Files.copy(
+                tiny.run().resolve("checkpoints/best.safetensors"),
+                run.resolve("checkpoints/best.safetensors"));
+        String config = Files.readString(tiny.run().resolve("config.yaml"));
+        Files.writeString(
+                run.resolve("config.yaml"), config.replace("annotations_train", "deleted"));
+        CommandResult moved = saccade("extend", run, "--data", data);
+        assertEquals(2, moved.code());
+        assertTrue(moved.err().contains("run: its training images cannot be"), moved.err());
+        assertTrue(moved.err().contains("see --replay of saccade extend"), moved.err());
+
+        Path val = tiny.scenes().resolve("annotations_val.json");
+        Path changed = folder.resolve("changed.json");
+        Files.writeString(changed, Files.readString(val).replace(old.get(0), "badge"));
+        Files.writeString(
+                run.resolve("config.yaml"),
+                config.replace("annotations_val.json", changed.toString()));
+        CommandResult renamed = saccade("extend", run, "--data", data, "--replay", 0);
+        assertEquals(2, renamed.code());
+        assertTrue(
+                renamed.err().contains("run: the validation set has classes [badge"),
+                renamed.err());
+        assertFalse(Files.exists(folder.resolve("run_extended")));
+    }
+
+    @Test
+    void rejectsDataWithoutValidationObjectsOfNewClasses() throws IOException {
+        TinyRun tiny = TinyRun.shared();
+        List<String> old = classes(tiny.run());
+        Path data = newData(tiny, folder.resolve("medals"), old.get(1), "medal");
+        for (String file : List.of("annotations_train.json", "annotations_val.json")) {
+            ObjectNode coco = (ObjectNode) JSON.readTree(data.resolve(file).toFile());
+            coco.withArray("categories").addObject().put("id", 99).put("name", old.get(0));
+            if (file.contains("val")) {
+                coco.get("annotations")
+                        .forEach(object -> ((ObjectNode) object).put("category_id", 99));
+            }
+            JSON.writeValue(data.resolve(file).toFile(), coco);
+        }
+        CommandResult output =
+                saccade("extend", tiny.run(), "--data", data, "--out", folder.resolve("out"));
+        assertEquals(2, output.code());
+        assertTrue(
+                output.err().contains("have no objects of the new classes [medal]"), output.err());
     }
 }

@@ -22,7 +22,7 @@ class NewClassesPageTest {
                 Files.createDirectories(folder.resolve("runs")).resolve("tools"),
                 tiny.run().toAbsolutePath());
         ExtendCommandTest.newData(tiny, folder.resolve("photos/wrenches"), "button", "wrench");
-        PageRun.in(folder, "new_classes.md").run(NewClassesPageTest::quick);
+        PageRun.in(folder, "new_classes.md").run(this::quick);
         for (String file :
                 List.of(
                         "labels/new.json",
@@ -34,10 +34,13 @@ class NewClassesPageTest {
         }
     }
 
-    private static List<String> quick(List<String> words) {
+    private List<String> quick(List<String> words) {
         List<String> quick = new ArrayList<>(words);
         if (words.get(1).equals("extend")) {
             quick.addAll(List.of("--epochs", "1", "--max-drop", "0.2"));
+        }
+        if (words.get(1).equals("browse")) {
+            quick.addAll(List.of("--out", folder.resolve("browse").toString()));
         }
         return quick;
     }

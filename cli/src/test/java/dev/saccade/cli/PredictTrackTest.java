@@ -115,7 +115,8 @@ class PredictTrackTest {
         assertTrue(Files.exists(out.resolve("one.v2_000005.jpg")));
         int total = sum(lines.get(FRAMES - 1).at("/zones/0/total"));
         assertTrue(
-                ended.err().contains("one.v2.avi: different objects: " + total + " ("), ended.err());
+                ended.err().contains("one.v2.avi: different objects: " + total + " ("),
+                ended.err());
         assertTrue(ended.err().contains("line 48,0,48,64: in: 0, out: 0"), ended.err());
     }
 

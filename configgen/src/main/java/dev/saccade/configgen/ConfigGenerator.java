@@ -37,7 +37,6 @@ public final class ConfigGenerator {
     private final Plan plan;
     private final ObjectLimits limits;
     private final StartingPoint start;
-    private final Optional<StoredPixels> stored;
     private final ConfigText text = new ConfigText();
 
     private ConfigGenerator(LabeledFolder folder, DatasetContents contents, Machine machine) {
@@ -48,10 +47,6 @@ public final class ConfigGenerator {
         this.isClassifier = contents.targets() == TargetKind.CLASSES;
         this.start = StartingPoint.of(contents.targets(), machine);
         this.plan = Plan.of(contents, machine, start.detector().isPresent());
-        this.stored =
-                isPixels || isClassifier
-                        ? Optional.empty()
-                        : StoredPixels.of(folder.train().open(folder.root()));
         this.limits = new ObjectLimits(contents.mostObjects());
     }
 
@@ -100,7 +95,7 @@ public final class ConfigGenerator {
         if (!contents.perClass().isEmpty()) {
             add("# %s", classes());
         }
-        stored.ifPresent(pixels -> add("# %s.", pixels.describe()));
+        contents.stored().ifPresent(pixels -> add("# %s.", pixels.describe()));
         if (isClassifier) {
             ClassifierSettings.describeRareClass(text, contents);
         }
@@ -330,8 +325,9 @@ public final class ConfigGenerator {
     }
 
     private void addTransforms() {
-        String normalize = stored.map(StoredPixels::normalize).orElse("{type: normalize}");
-        stored.ifPresent(pixels -> add("%s", pixels.settings()));
+        String normalize =
+                contents.stored().map(StoredPixels::normalize).orElse("{type: normalize}");
+        contents.stored().ifPresent(pixels -> add("%s", pixels.settings()));
         add(
                 """
                   train_transforms:
@@ -344,7 +340,7 @@ public final class ConfigGenerator {
                     - {type: pad}
                 """,
                 normalize);
-        if (stored.isPresent()) {
+        if (contents.stored().isPresent()) {
             add("  val_transforms: [{type: resize}, %s, {type: pad}]", normalize);
         }
     }

@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * The properties of a data set that its config depends on. Reading them decodes no image.
+ * The properties of a data set that its config depends on. Reading them decodes no 8-bit RGB image.
  *
  * @param targets label maps, classes of images, or masks if all objects have an outline, else boxes
  * @param longEdge median of the longer image edges in pixels
@@ -29,6 +29,7 @@ import java.util.OptionalInt;
  * @param smallObject square root of a small object's box area in pixels: the 10th percentile, or
  *     the median of the class with the smallest objects if that is less; 0 without objects
  * @param mostObjects largest number of objects in an image of either split
+ * @param stored channels and values of object images that are not decoded to 8-bit RGB
  */
 public record DatasetContents(
         TargetKind targets,
@@ -37,11 +38,32 @@ public record DatasetContents(
         int shortEdge,
         Map<String, Integer> perClass,
         double smallObject,
-        int mostObjects) {
+        int mostObjects,
+        Optional<StoredPixels> stored) {
 
     private static final int SAMPLED_SIZES = 200;
     private static final double SMALL_QUANTILE = 0.1;
     private static final int IMBALANCE = 10;
+
+    /** Describes a data set of 8-bit RGB images. */
+    public DatasetContents(
+            TargetKind targets,
+            int images,
+            int longEdge,
+            int shortEdge,
+            Map<String, Integer> perClass,
+            double smallObject,
+            int mostObjects) {
+        this(
+                targets,
+                images,
+                longEdge,
+                shortEdge,
+                perClass,
+                smallObject,
+                mostObjects,
+                Optional.empty());
+    }
 
     /** Reads the labels of a folder. */
     public static DatasetContents of(LabeledFolder folder) {
@@ -74,7 +96,10 @@ public record DatasetContents(
                 (int) quantile(shortEdges, 0.5),
                 Collections.unmodifiableMap(perClass),
                 small(edges),
-                Math.max(maxObjects(data), evaluated));
+                Math.max(maxObjects(data), evaluated),
+                targets == TargetKind.LABEL_MAPS || targets == TargetKind.CLASSES
+                        ? Optional.empty()
+                        : StoredPixels.of(data));
     }
 
     private static void addImages(Dataset data, Map<String, Integer> perClass) {

@@ -1,5 +1,7 @@
 package dev.saccade.configgen;
 
+import com.google.common.base.Ascii;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.ChannelStatistics;
@@ -17,7 +19,6 @@ import org.opencv.core.Mat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -28,7 +29,7 @@ import java.util.stream.IntStream;
  *
  * @param low lowest value of the sample; likewise {@code high}
  */
-record StoredPixels(
+public record StoredPixels(
         PixelFormat format,
         SampleType type,
         double low,
@@ -47,7 +48,7 @@ record StoredPixels(
                         .filter(i -> i % step == 0)
                         .mapToObj(i -> data.image(i).file())
                         .toList();
-        if (files.isEmpty() || isDecoded(ImageHeader.read(files.get(0)))) {
+        if (files.isEmpty() || isDecoded(files.get(0))) {
             return Optional.empty();
         }
         double low = Double.POSITIVE_INFINITY;
@@ -86,11 +87,17 @@ record StoredPixels(
                                 .orElseThrow()));
     }
 
-    private static boolean isDecoded(ImageHeader header) {
+    private static boolean isDecoded(Path file) {
+        ImageHeader header;
+        try {
+            header = ImageHeader.read(file);
+        } catch (SaccadeException e) {
+            // The check of the data set reports unreadable images.
+            return true;
+        }
         return switch (header.kind()) {
             case NUMPY -> false;
-            case TIFF ->
-                    header.bits() <= Byte.SIZE && DECODED_CHANNELS.contains(header.channels());
+            case TIFF -> header.bits() <= Byte.SIZE && DECODED_CHANNELS.contains(header.channels());
             default -> true;
         };
     }
@@ -119,7 +126,7 @@ record StoredPixels(
         return Text.format(
                 "%d channels of %s, %s to %s in %d images",
                 format.channels(),
-                type.name().toLowerCase(Locale.ROOT),
+                Ascii.toLowerCase(type.name()),
                 number(low),
                 number(high),
                 images);

@@ -64,8 +64,7 @@ public record Georeference(Affine toCrs, OptionalInt epsg) {
             return Optional.empty();
         }
         try {
-            checkArgument(
-                    tags.value(ORIENTATION, 1) <= 1, "the image is not stored upright");
+            checkArgument(tags.value(ORIENTATION, 1) <= 1, "the image is not stored upright");
             long[] keys = keys(tags);
             return Optional.of(new Georeference(toCrs(tags, keys), epsg(keys)));
         } catch (IllegalArgumentException | ArithmeticException | IndexOutOfBoundsException e) {

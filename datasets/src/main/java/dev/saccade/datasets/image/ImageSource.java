@@ -72,10 +72,7 @@ public final class ImageSource {
     }
 
     private static ImageSource source(
-            String name,
-            Optional<Supplier<byte[]>> encoded,
-            Pixels pixels,
-            Optional<Path> file) {
+            String name, Optional<Supplier<byte[]>> encoded, Pixels pixels, Optional<Path> file) {
         return new ImageSource(
                 name,
                 encoded,

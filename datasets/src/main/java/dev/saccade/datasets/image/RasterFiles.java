@@ -55,8 +55,7 @@ public final class RasterFiles {
         String name = file.toString();
         try {
             if (TarArchive.containing(file).isPresent()) {
-                return new FileBytes(
-                        new SeekableInMemoryByteChannel(ImageReader.readBytes(file)));
+                return new FileBytes(new SeekableInMemoryByteChannel(ImageReader.readBytes(file)));
             }
             RegularFile.require(file);
             return new FileBytes(FileChannel.open(file));

@@ -94,9 +94,11 @@ final class TiffPage {
     private ByteBuffer storedRow(int index, int y, int fromX, int toX) {
         long pixelBytes = (long) layout.chunkChannels() * layout.type().bytes();
         long start = offsets[index] + y * layout.rowBytes() + fromX * pixelBytes;
-        ByteBuffer values = file.read(start, (toX - fromX) * pixelBytes, order);
-        TiffRows.makeLittleEndian(values.array(), order, layout.type());
-        return values;
+        ByteBuffer stored = file.read(start, (toX - fromX) * pixelBytes, order);
+        byte[] values = new byte[stored.remaining()];
+        stored.get(values);
+        TiffRows.makeLittleEndian(values, order, layout.type());
+        return ByteBuffer.wrap(values);
     }
 
     private IntFunction<ByteBuffer> decodedRows(int index, int fromY, int toY) {

@@ -91,8 +91,7 @@ class RasterFilesTest {
     @Test
     void reportsClippedValues() {
         Path file = file("u2_band_lzw_p2.tif");
-        assertEquals(
-                List.of(), PixelReader.valueWarnings(file, PixelFormat.of(4, 0, 65_535)));
+        assertEquals(List.of(), PixelReader.valueWarnings(file, PixelFormat.of(4, 0, 65_535)));
         List<String> warnings = PixelReader.valueWarnings(file, PixelFormat.of(4, 65_534, 65_535));
         assertEquals(1, warnings.size());
         assertTrue(

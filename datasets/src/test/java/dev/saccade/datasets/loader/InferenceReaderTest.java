@@ -107,7 +107,11 @@ class InferenceReaderTest {
 
     @Test
     void readsTilesOfFilesOneByOneWithTheSamePixels() throws Exception {
-        Path file = Path.of(InferenceReaderTest.class.getResource("/raster/u2_band_lzw_p2.tif").toURI());
+        Path file =
+                Path.of(
+                        InferenceReaderTest.class
+                                .getResource("/raster/u2_band_lzw_p2.tif")
+                                .toURI());
         PixelFormat format = PixelFormat.of(4, 100, 50_000);
         InferenceReader reader =
                 new InferenceReader(

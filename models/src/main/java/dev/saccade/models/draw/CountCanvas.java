@@ -68,8 +68,7 @@ public final class CountCanvas {
         Imgproc.clipLine(new Rect(0, 0, image.cols(), image.rows()), start, end);
         Point middle = new Point((start.x + end.x) / 2, (start.y + end.y) / 2);
         Point tip =
-                new Point(
-                        middle.x + scale * (to.y - from.y), middle.y - scale * (to.x - from.x));
+                new Point(middle.x + scale * (to.y - from.y), middle.y - scale * (to.x - from.x));
         Imgproc.arrowedLine(image, middle, tip, COLOR, thickness, Imgproc.LINE_AA, 0, 0.4);
     }
 }

@@ -177,8 +177,7 @@ final class ClipTracker implements AutoCloseable {
 
     /** Reports the counts of the whole video. */
     void report(Consumer<String> log) {
-        log.accept(
-                Printable.format("%s: different objects: %s", video, text(everywhere.total())));
+        log.accept(Printable.format("%s: different objects: %s", video, text(everywhere.total())));
         for (int i = 0; i < lines.size(); i++) {
             log.accept(
                     Printable.format(

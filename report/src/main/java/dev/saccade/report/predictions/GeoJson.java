@@ -64,8 +64,8 @@ final class GeoJson {
         ObjectNode properties = feature.putObject("properties");
         properties.set("image", entry.get("image"));
         prediction
-                .fields()
-                .forEachRemaining(
+                .properties()
+                .forEach(
                         each -> {
                             if (!GEOMETRY.contains(each.getKey())) {
                                 properties.set(each.getKey(), each.getValue());

@@ -1,7 +1,8 @@
 package dev.saccade.report.predictions;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -96,7 +97,8 @@ class GeoJsonTest {
     }
 
     private static JsonNode entry(String key, List<?> predictions) {
-        return JSON.valueToTree(Map.of("image", "a.tif", "width", 5, "height", 4, key, predictions));
+        return JSON.valueToTree(
+                Map.of("image", "a.tif", "width", 5, "height", 4, key, predictions));
     }
 
     private static Georeference reference(int epsg) {

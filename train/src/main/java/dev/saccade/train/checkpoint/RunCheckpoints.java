@@ -228,6 +228,13 @@ public final class RunCheckpoints {
             }
         }
         problems.throwIfAny(folder.path() + ": cannot be resumed");
+        if (Files.exists(folder.bestWeights())) {
+            throw SaccadeException.user(
+                            "%s: the run has only its best weights, so it cannot be resumed; start"
+                                    + " a new run with init_from",
+                            folder.path())
+                    .withSettings("init-from");
+        }
         throw SaccadeException.user(
                 "%s: the run has no checkpoint to resume from; start it again", folder.path());
     }

@@ -15,8 +15,13 @@ import dev.saccade.core.TaskCancelledException;
 import dev.saccade.core.TaskMonitor;
 import dev.saccade.core.Text;
 import dev.saccade.core.components.TargetKind;
+import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetSubset;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.check.DatasetCheck;
+import dev.saccade.datasets.check.SplitComparison;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.models.Detector;
 import dev.saccade.train.Outcome;
@@ -30,7 +35,10 @@ import dev.saccade.train.extend.ExtensionReport.Additions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -84,8 +92,8 @@ public final class ClassExtension {
             return Detector.load(checkpoint, Devices.local().choose(config.device()));
         }
 
-        Predictions predict(Detector detector, Dataset images) {
-            return Predictions.of(detector, images, config.data().workers(), monitor);
+        Predictions predict(Detector detector, Dataset images, String task) {
+            return Predictions.of(detector, images, config.data().workers(), task, monitor);
         }
     }
 
@@ -110,12 +118,17 @@ public final class ClassExtension {
         RunConfig config = RunConfig.load(source.config());
         requireDetector(config);
         Dataset oldVal = DataReports.validationSet(config);
+        Optional<Dataset> oldTrain =
+                settings.replay() == 0
+                        ? Optional.empty()
+                        : Optional.of(ReplayImages.source(run, config));
         Work work = new Work(config, source.best(), folder, monitor);
         ExtendedData extended;
         DetectionEvaluation before;
         Additions newImages;
         try (Detector detector = work.load(work.weights)) {
             List<String> oldClasses = detector.classes();
+            requireClasses(oldVal, oldClasses);
             NewData.Opened opened = data.open(config, oldClasses);
             ExtendedData all =
                     new ExtendedData(
@@ -127,7 +140,8 @@ public final class ClassExtension {
                             opened.train().size(),
                             0);
             describe(all, opened);
-            before = work.predict(detector, oldVal).evaluate(oldVal, config);
+            warnOfOverlap(config, opened.train(), oldVal);
+            before = work.predict(detector, oldVal, "evaluate").evaluate(oldVal, config);
             CompletedImages completed =
                     complete(
                             work,
@@ -144,8 +158,10 @@ public final class ClassExtension {
             extended = all.with(newImages.images(), 0);
         }
         ReplayImages stored = new ReplayImages(folder);
-        Additions replayed =
-                settings.replay() == 0 ? Additions.NONE : replay(work, extended, stored);
+        Additions replayed = Additions.NONE;
+        if (oldTrain.isPresent()) {
+            replayed = replay(work, extended, oldTrain.get(), stored);
+        }
         extended = extended.with(newImages.images(), replayed.images());
         if (trainings() == 1) {
             train(work, work.weights, extended, TRAINING);
@@ -169,6 +185,7 @@ public final class ClassExtension {
                         chosen.classes(),
                         settings.maxDrop(),
                         chosen.trainedWeight(),
+                        trainings(),
                         newImages,
                         replayed,
                         stored.bytes());
@@ -186,6 +203,33 @@ public final class ClassExtension {
                             + " on labels of all classes",
                     run);
         }
+    }
+
+    private void requireClasses(Dataset oldVal, List<String> classes) {
+        if (!oldVal.classes().equals(classes)) {
+            throw SaccadeException.user(
+                    "%s: the validation set has classes %s, but the detector has %s; restore the"
+                            + " validation labels of the run",
+                    run, oldVal.classes(), classes);
+        }
+    }
+
+    /** Warns if validation images of the run are new training images. */
+    private void warnOfOverlap(RunConfig config, Dataset newTrain, Dataset oldVal) {
+        String trained = "the new training images";
+        String evaluated = "the validation set of the run";
+        CheckOptions options = DataReports.options(config, false, () -> {});
+        SplitComparison comparison = new SplitComparison();
+        Map<String, DatasetReport> reports = new LinkedHashMap<>();
+        reports.put(trained, DatasetCheck.run(newTrain, options.with(comparison.split(trained))));
+        reports.put(
+                evaluated,
+                DatasetCheck.run(
+                        oldVal, options.forEvaluation().with(comparison.split(evaluated))));
+        comparison.complete(reports, role -> role);
+        reports.get(evaluated)
+                .messages(Finding.Severity.WARNING)
+                .forEach(line -> log.accept("warning: " + line));
     }
 
     /** Returns the classes of which the new data labels all objects. */
@@ -225,7 +269,7 @@ public final class ClassExtension {
                         images,
                         names,
                         completion,
-                        work.predict(detector, images),
+                        work.predict(detector, images, "predict"),
                         detector.classes());
         Additions additions = completed.additions();
         log.accept(
@@ -244,8 +288,8 @@ public final class ClassExtension {
     }
 
     /** Stores images of the run, and adds objects of the new classes to their labels. */
-    private Additions replay(Work work, ExtendedData extended, ReplayImages stored) {
-        Dataset source = ReplayImages.source(run, work.config);
+    private Additions replay(
+            Work work, ExtendedData extended, Dataset source, ReplayImages stored) {
         Dataset images =
                 DatasetSubset.of(source, ReplaySelection.select(source, settings.replay()));
         List<String> names = stored.add(images);
@@ -276,12 +320,12 @@ public final class ClassExtension {
         long stepsPerEpoch =
                 RunLayout.of(work.weights, Checkpoints.open(work.weights).metadata())
                         .stepsPerEpoch();
+        // The config of an extended run has the length of its last training.
+        long steps =
+                work.config.lengthInSteps(stepsPerEpoch).iterations()
+                        * ExtensionReport.read(run).map(ExtensionReport::trainings).orElse(1);
         return new ExtendedConfig(work.config, weights)
-                .of(
-                        extended,
-                        folder,
-                        work.config.lengthInSteps(stepsPerEpoch).iterations() / trainings(),
-                        settings.epochs());
+                .of(extended, folder, steps / trainings(), settings.epochs());
     }
 
     /** Returns the number of trainings; they share the optimizer steps. */
@@ -293,10 +337,14 @@ public final class ClassExtension {
         RunConfig config = config(work, weights, extended, work.file(""));
         log.accept(
                 Text.format(
-                        "train %s on %s and %s, learning rate %s",
+                        "training %d of %d: %s, %s%s, learning rate %s",
+                        name.equals(FIRST) ? 1 : trainings(),
+                        trainings(),
                         Count.of(config.epochs(), "epoch"),
                         Count.of(extended.newImages(), "new image"),
-                        Count.of(extended.replayedImages(), "replayed image"),
+                        extended.replayedImages() == 0
+                                ? ""
+                                : " and " + Count.of(extended.replayedImages(), "replayed image"),
                         config.optimizer().learningRate()));
         Outcome outcome = Training.of(config).with(work.monitor).start(work.file(name));
         if (outcome == Outcome.INTERRUPTED) {

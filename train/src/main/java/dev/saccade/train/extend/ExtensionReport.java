@@ -19,6 +19,7 @@ import java.util.Optional;
  * @param maxDrop limit on the decrease of the AP of an old class
  * @param trainedWeight fraction of the trained weights in the final weights; the rest are weights
  *     of the run before
+ * @param trainings number of trainings, which shared the optimizer steps
  * @param newImages additions to the labels of the new training images
  * @param replayedImages additions to the labels of the replayed images
  * @param storedBytes size of the images that the run stores
@@ -27,6 +28,7 @@ public record ExtensionReport(
         ClassComparison classes,
         double maxDrop,
         double trainedWeight,
+        int trainings,
         Additions newImages,
         Additions replayedImages,
         long storedBytes) {

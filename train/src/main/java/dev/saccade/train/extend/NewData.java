@@ -11,9 +11,11 @@ import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.data.DataReports;
 
 import java.nio.file.Path;
+import java.text.Normalizer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -49,16 +51,18 @@ public record NewData(Path root, CocoDataset.Config train, CocoDataset.Config va
         Map<String, Dataset.Config> parts = new LinkedHashMap<>();
         parts.put("train", train);
         parts.put("val", val);
-        DataReports.check(parts, root, DataReports.options(config, false, () -> {}))
-                .requireNoErrors("the new data has errors; training did not start");
+        DataReports reports =
+                DataReports.check(parts, root, DataReports.options(config, false, () -> {}));
+        reports.requireNoErrors("the new data has errors; training did not start");
         CocoDataset images = train.open(root);
         CocoDataset validation = val.open(root);
         Set<Integer> labels = new TreeSet<>();
         addLabels(images, labels);
-        Set<Integer> all = new TreeSet<>(labels);
-        addLabels(validation, all);
+        Set<Integer> evaluated = new TreeSet<>();
+        addLabels(validation, evaluated);
         List<String> classes = new ArrayList<>(old);
-        List<String> notes = new ArrayList<>();
+        List<String> notes = new ArrayList<>(reports.warnings());
+        boolean isEvaluated = false;
         for (int label = 0; label < images.classes().size(); label++) {
             String name = images.classes().get(label);
             if (old.contains(name)) {
@@ -67,6 +71,14 @@ public record NewData(Path root, CocoDataset.Config train, CocoDataset.Config va
             requireNew(name, old);
             if (labels.contains(label)) {
                 classes.add(name);
+                isEvaluated |= evaluated.contains(label);
+                if (!evaluated.contains(label)) {
+                    notes.add(
+                            Text.format(
+                                    "class %s has no objects in the new validation images, so its"
+                                            + " AP is unknown",
+                                    name));
+                }
             } else {
                 notes.add(
                         Text.format(
@@ -81,6 +93,14 @@ public record NewData(Path root, CocoDataset.Config train, CocoDataset.Config va
                             + " on more images, start a new run with init_from",
                     root, old);
         }
+        if (!isEvaluated) {
+            throw SaccadeException.user(
+                    "%s: the validation images have no objects of the new classes %s; move some"
+                            + " labeled images from training to validation",
+                    root, classes.subList(old.size(), classes.size()));
+        }
+        Set<Integer> all = new TreeSet<>(labels);
+        all.addAll(evaluated);
         Set<String> labeled = new TreeSet<>();
         all.forEach(label -> labeled.add(images.classes().get(label)));
         labeled.retainAll(classes);
@@ -89,13 +109,19 @@ public record NewData(Path root, CocoDataset.Config train, CocoDataset.Config va
 
     private void requireNew(String name, List<String> old) {
         for (String known : old) {
-            if (known.equalsIgnoreCase(name)) {
+            if (simplified(known).equals(simplified(name))) {
                 throw SaccadeException.user(
-                        "%s: class %s differs from class %s of the run in case only; rename it in"
-                                + " the annotations",
+                        "%s: class \"%s\" differs from class \"%s\" of the run only in case,"
+                                + " spaces, hyphens, underscores or full-width letters; rename it"
+                                + " in the annotations",
                         root, name, known);
             }
         }
+    }
+
+    private static String simplified(String name) {
+        String composed = Normalizer.normalize(name, Normalizer.Form.NFKC);
+        return composed.toLowerCase(Locale.ROOT).replaceAll("[\\s_-]+", "");
     }
 
     private static void addLabels(Dataset dataset, Set<Integer> labels) {

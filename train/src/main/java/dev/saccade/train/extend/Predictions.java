@@ -29,12 +29,18 @@ final class Predictions implements Evaluator<Instances> {
 
     /**
      * Predicts all images; the classes of the data set may differ from the classes of the model.
+     *
+     * @param task name of the progress bar
      */
     static Predictions of(
-            Detector detector, Dataset dataset, int workers, ProgressBar.Factory progress) {
+            Detector detector,
+            Dataset dataset,
+            int workers,
+            String task,
+            ProgressBar.Factory progress) {
         Predictions predictions = new Predictions(dataset.size());
         Dataset images = new PartiallyLabeledDataset(dataset, detector.classes(), List.of());
-        try (ProgressBar bar = progress.open("predict", dataset.size(), " images")) {
+        try (ProgressBar bar = progress.open(task, dataset.size(), " images")) {
             new DatasetInference(images, workers).run(detector, predictions, bar::to);
         }
         return predictions;

@@ -40,12 +40,22 @@ final class ReplayImages {
         this.folder = folder;
     }
 
-    /** Opens the images to choose from: those stored in a run, or else its training set. */
+    /** Opens the images to select from: stored images of a run, or else its training set. */
     static Dataset source(Path run, RunConfig config) {
         Path stored = run.resolve(NEXT);
-        return Files.isRegularFile(stored)
-                ? CocoDataset.open(stored, run.resolve(IMAGES), List.of())
-                : DataReports.trainingSet(config, "the extension");
+        try {
+            return Files.isRegularFile(stored)
+                    ? CocoDataset.open(stored, run.resolve(IMAGES), List.of())
+                    : DataReports.trainingSet(config, "the extension");
+        } catch (SaccadeException e) {
+            throw SaccadeException.user(
+                            e,
+                            "%s: its training images cannot be replayed; restore them, or set"
+                                    + " replay to 0: %s",
+                            run,
+                            e.getMessage())
+                    .withSettings("replay");
+        }
     }
 
     /** Stores images; returns their names below {@link #IMAGES}. */
@@ -59,7 +69,10 @@ final class ReplayImages {
     }
 
     private String store(Path file) {
-        String name = Text.format("%05d_%s", names.size() + 1, file.getFileName());
+        String original = file.getFileName().toString();
+        // Images of an extended run already have a number.
+        String name =
+                Text.format("%05d_%s", names.size() + 1, original.replaceFirst("^[0-9]{5}_", ""));
         folder.add(IMAGES + "/" + name, file);
         try {
             bytes += Files.size(file);

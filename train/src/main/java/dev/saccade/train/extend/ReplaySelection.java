@@ -33,9 +33,12 @@ final class ReplaySelection {
                 }
             }
         }
+        if (candidates.size() <= count) {
+            return candidates.stream().map(Candidate::index).toList();
+        }
         int[] selectedOf = new int[dataset.classes().size()];
         Set<Integer> selected = new TreeSet<>();
-        while (selected.size() < count && !candidates.isEmpty()) {
+        while (selected.size() < count) {
             Candidate best = candidates.get(0);
             for (Candidate each : candidates) {
                 double gain = gain(each, selectedOf) - gain(best, selectedOf);

@@ -82,8 +82,8 @@ record WeightSelection(
         if (best.classes.newAp() < LOW_AP) {
             log.accept(
                     Text.format(
-                            "warning: the AP of new classes is only %.3f; train more epochs or label"
-                                    + " more new images",
+                            "warning: the AP of new classes is only %.3f; train more epochs or"
+                                    + " label more new images",
                             best.classes.newAp()));
         }
         return best;
@@ -93,7 +93,7 @@ record WeightSelection(
         SafeTensors.write(file, checkpoint);
         try (Detector detector = Detector.load(file, Devices.local().choose(config.device()))) {
             Predictions predictions =
-                    Predictions.of(detector, all, config.data().workers(), monitor);
+                    Predictions.of(detector, all, config.data().workers(), "evaluate", monitor);
             DetectionEvaluation whole = predictions.evaluate(all, config);
             // The old images come first in the validation set.
             DetectionEvaluation old =

@@ -56,6 +56,13 @@ class ReplaySelectionTest {
     }
 
     @Test
+    void selectsAllImagesIfThereAreFewer() {
+        List<List<Integer>> labels = List.of(List.of(0), List.of(), List.of(1));
+        assertEquals(List.of(0, 2), select(2, labels));
+        assertEquals(List.of(0, 2), select(1_000_000, labels));
+    }
+
+    @Test
     void prefersMoreClassesAndThenMoreObjects() {
         assertEquals(List.of(2), select(1, List.of(List.of(0, 0, 0), List.of(1), List.of(0, 1))));
         assertEquals(List.of(1), select(1, List.of(List.of(0), List.of(1, 1), List.of(2))));

@@ -33,9 +33,7 @@ public final class ZoneCounter {
      */
     public static ZoneCounter of(double... corners) {
         boolean isPolygon =
-                corners.length >= 6
-                        && corners.length % 2 == 0
-                        && Coordinates.areValid(corners);
+                corners.length >= 6 && corners.length % 2 == 0 && Coordinates.areValid(corners);
         if (isPolygon && hasCrossingEdges(corners)) {
             throw SaccadeException.user(
                     "zone: the edges of %s cross; list the corners in order around the area",

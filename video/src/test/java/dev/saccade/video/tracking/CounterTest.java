@@ -73,7 +73,13 @@ class CounterTest {
     void degenerateShapesAreRejected() {
         for (double[] ends :
                 new double[][] {
-                    {1, 2, 1, 2}, {1, 2, 3}, {1, 2, 3, Double.NaN}, {0, 0, 0.5, 0}, {}, {0, 0.5, 1, 0.5}, {0, 0, 9, 1e300}
+                    {1, 2, 1, 2},
+                    {1, 2, 3},
+                    {1, 2, 3, Double.NaN},
+                    {0, 0, 0.5, 0},
+                    {},
+                    {0, 0.5, 1, 0.5},
+                    {0, 0, 9, 1e300}
                 }) {
             String message =
                     assertThrows(SaccadeException.class, () -> LineCounter.of(ends)).getMessage();
