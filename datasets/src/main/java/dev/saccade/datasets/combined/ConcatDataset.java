@@ -34,6 +34,7 @@ public final class ConcatDataset implements Dataset {
     private static final int MAX_SIZE = 1 << 30;
 
     private final List<Part> parts;
+    private final int[] starts;
     private final int size;
 
     /**
@@ -156,6 +157,7 @@ public final class ConcatDataset implements Dataset {
             }
         }
         this.parts = List.copyOf(all);
+        this.starts = parts.stream().mapToInt(Part::start).toArray();
         this.size = Math.toIntExact(start);
     }
 
@@ -170,7 +172,6 @@ public final class ConcatDataset implements Dataset {
     }
 
     private Part part(int index) {
-        int[] starts = parts.stream().mapToInt(Part::start).toArray();
         int found = Arrays.binarySearch(starts, index);
         if (found < 0) {
             return parts.get(-found - 2);

@@ -2,6 +2,8 @@ package dev.saccade.datasets.image;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import com.google.common.io.Closer;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
@@ -34,6 +36,7 @@ public final class PixelFile implements Closeable {
 
     private final String name;
     private final PixelFormat format;
+    private final Closer closer = Closer.create();
     private final List<RasterFile> files = new ArrayList<>();
     private final List<ValueMapping> mappings = new ArrayList<>();
 
@@ -78,7 +81,7 @@ public final class PixelFile implements Closeable {
     }
 
     private void add(RasterFile file, String fileName, int channels) {
-        files.add(file);
+        files.add(closer.register(file));
         requireChannels(fileName, file.channels(), channels);
         RasterFile first = files.get(0);
         if (file.height() != first.height() || file.width() != first.width()) {
@@ -242,12 +245,10 @@ public final class PixelFile implements Closeable {
 
     @Override
     public void close() {
-        for (RasterFile file : files) {
-            try {
-                file.close();
-            } catch (IOException e) {
-                throw RasterFiles.unreadable(name, e);
-            }
+        try {
+            closer.close();
+        } catch (IOException e) {
+            throw RasterFiles.unreadable(name, e);
         }
     }
 }
