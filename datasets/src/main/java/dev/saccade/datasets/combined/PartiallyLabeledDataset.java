@@ -38,7 +38,7 @@ public final class PartiallyLabeledDataset implements Dataset {
     /**
      * Settings of the wrapped data set.
      *
-     * @param classes all classes of the detector; by default, those of the wrapped data set
+     * @param classes all classes of the detector; by default, the classes of the wrapped data set
      * @param labeled classes of which every object is labeled, by default all that the wrapped data
      *     set has; labels of other classes are ignored
      * @param root folder of the wrapped data set, below the root of this one; its root by default

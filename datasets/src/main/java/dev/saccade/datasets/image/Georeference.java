@@ -97,7 +97,7 @@ public record Georeference(Affine toCrs, OptionalInt epsg) {
             map = new Affine(matrix[0], matrix[1], matrix[3], matrix[4], matrix[5], matrix[7]);
         }
         if (key(keys, RASTER_TYPE) == POINT) {
-            // The position is that of the middle of a pixel.
+            // Tie points are centers of pixels.
             map =
                     new Affine(
                             map.xx(),

@@ -13,7 +13,7 @@ import java.util.List;
  * dev.saccade.datasets.image.ImageReader}; otherwise, values are read as stored and mapped to the
  * model's input scale, 0 to 255, by {@link dev.saccade.datasets.image.PixelReader}.
  *
- * @param channels channels of an image, including those of {@code extraFiles}
+ * @param channels channels of an image, including its extra files
  * @param range two stored values that are mapped to 0 and 255; values outside of it are clipped. If
  *     empty, [0, 255] for 8-bit files; other files are rejected
  * @param extraFiles further files of an image, one channel each, relative to the folder of the

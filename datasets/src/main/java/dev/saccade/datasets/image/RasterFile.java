@@ -16,7 +16,7 @@ public interface RasterFile extends Closeable {
 
     SampleType type();
 
-    /** Returns what is ignored, such as further pages; names no file. */
+    /** Returns warnings about ignored content, such as further pages, without the file name. */
     List<String> warnings();
 
     /**

@@ -46,7 +46,7 @@ public record NewData(Path root, CocoDataset.Config train, CocoDataset.Config va
         }
     }
 
-    /** Checks and opens the data. Throws if there is no new class, or a name is ambiguous. */
+    /** Checks and opens the data. Rejects data without new classes or with ambiguous names. */
     Opened open(RunConfig config, List<String> old) {
         Map<String, Dataset.Config> parts = new LinkedHashMap<>();
         parts.put("train", train);

@@ -129,7 +129,7 @@ class TrackerTest {
         return new DetectedObject("key", 0, 0.9, box, Optional.of(mask));
     }
 
-    /** Two crossed bars have the same box; only masks tell them apart. */
+    /** Two crossed bars have the same box; only their masks differ. */
     @ParameterizedTest
     @ValueSource(strings = {"byte_track", "oc_sort"})
     void masksSeparateObjectsWithEqualBoxes(String type) {
