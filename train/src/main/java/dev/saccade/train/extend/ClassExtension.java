@@ -134,7 +134,8 @@ public final class ClassExtension {
         Additions newImages;
         try (Detector detector = work.load(work.weights)) {
             List<String> oldClasses = detector.classes();
-            requireClasses(oldVal, oldClasses);
+            requireClasses("validation", oldVal, oldClasses);
+            oldTrain.ifPresent(images -> requireClasses("training", images, oldClasses));
             NewData.Opened opened = data.open(config, oldClasses);
             ExtendedData all =
                     new ExtendedData(
@@ -148,6 +149,7 @@ public final class ClassExtension {
             describe(all, opened);
             warnOfOverlap(config, opened.train(), oldVal);
             before = work.predict(detector, oldVal, "evaluate").evaluate(oldVal, config);
+            warnOfUnchecked(before);
             CompletedImages completed =
                     complete(
                             work,
@@ -213,13 +215,26 @@ public final class ClassExtension {
         }
     }
 
-    private void requireClasses(Dataset oldVal, List<String> classes) {
-        if (!oldVal.classes().equals(classes)) {
+    private void requireClasses(String part, Dataset images, List<String> classes) {
+        if (!images.classes().equals(classes)) {
             throw SaccadeException.user(
-                    "%s: the validation set has classes %s, but the detector has %s; restore the"
-                            + " validation labels of the run",
-                    run, oldVal.classes(), classes);
+                    "%s: the %s set has classes %s, but the detector has %s; restore the labels"
+                            + " of the run",
+                    run, part, images.classes(), classes);
         }
+    }
+
+    private void warnOfUnchecked(DetectionEvaluation before) {
+        ClassAp.of(before.metrics().get(0)).stream()
+                .filter(each -> each.after().isEmpty())
+                .forEach(
+                        each ->
+                                log.accept(
+                                        Text.format(
+                                                "warning: class %s has no objects in the validation"
+                                                        + " set of the run, so its AP is not"
+                                                        + " checked",
+                                                each.name())));
     }
 
     /** Warns if validation images of the run are new training images. */
