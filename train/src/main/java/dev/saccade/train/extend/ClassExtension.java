@@ -167,7 +167,7 @@ public final class ClassExtension {
             newImages = completed.additions();
             extended = all.with(newImages.images(), 0);
         }
-        ReplayImages stored = new ReplayImages(folder);
+        ReplayImages stored = new ReplayImages(folder, config.data().pixels());
         Additions replayed = Additions.NONE;
         if (oldTrain.isPresent()) {
             replayed = replay(work, extended, oldTrain.get(), stored);

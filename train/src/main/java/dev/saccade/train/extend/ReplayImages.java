@@ -7,6 +7,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetSubset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.data.DataReports;
 
@@ -33,11 +34,13 @@ final class ReplayImages {
     private static final String NEXT = "replay/annotations.json";
 
     private final OutputFolder folder;
+    private final PixelFormat pixels;
     private final Map<Path, String> names = new HashMap<>();
     private long bytes;
 
-    ReplayImages(OutputFolder folder) {
+    ReplayImages(OutputFolder folder, PixelFormat pixels) {
         this.folder = folder;
+        this.pixels = pixels;
     }
 
     /** Opens the images to select from: stored images of a run, or else its training set. */
@@ -73,13 +76,22 @@ final class ReplayImages {
         // Images of an extended run already have a number.
         String name =
                 Text.format("%05d_%s", names.size() + 1, original.replaceFirst("^[0-9]{5}_", ""));
-        folder.add(IMAGES + "/" + name, file);
+        Path copy = Path.of(IMAGES, name);
+        add(copy, file);
+        List<Path> extraFiles = pixels.extraFiles(file);
+        for (int i = 0; i < extraFiles.size(); i++) {
+            add(pixels.extraFiles(copy).get(i), extraFiles.get(i));
+        }
+        return name;
+    }
+
+    private void add(Path copy, Path file) {
+        folder.add(copy.toString(), file);
         try {
             bytes += Files.size(file);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }
-        return name;
     }
 
     /** Stores at most {@code count} images of the extended training set for the next extension. */
