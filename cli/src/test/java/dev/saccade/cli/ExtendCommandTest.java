@@ -246,6 +246,13 @@ class ExtendCommandTest {
         assertTrue(moved.err().contains("run: its training images cannot be"), moved.err());
         assertTrue(moved.err().contains("see --replay of saccade extend"), moved.err());
 
+        Files.writeString(
+                run.resolve("config.yaml"), config.replace(tiny.scenes().toString(), "moved"));
+        CommandResult lost = saccade("extend", run, "--data", data);
+        assertEquals(2, lost.code());
+        assertTrue(lost.err().contains("run: its validation images cannot be"), lost.err());
+        assertFalse(lost.err().contains("see --data"), lost.err());
+
         for (String part : List.of("train", "val")) {
             String file = "annotations_" + part + ".json";
             Path changed = folder.resolve(file);

@@ -51,8 +51,9 @@ public record ClassComparison(List<ClassAp> oldClasses, List<ClassAp> newClasses
         return oldClasses.stream().filter(each -> each.drop() > maxDrop + ROUNDING).toList();
     }
 
+    /** Returns the largest decrease of an old class; 0 if no AP decreased. */
     double largestDrop() {
-        return oldClasses.stream().mapToDouble(ClassAp::drop).max().orElse(0);
+        return Math.max(0, oldClasses.stream().mapToDouble(ClassAp::drop).max().orElse(0));
     }
 
     /** Returns the smallest limit with three decimals that accepts all drops. */

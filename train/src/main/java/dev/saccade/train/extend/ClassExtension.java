@@ -122,7 +122,7 @@ public final class ClassExtension {
         source.requireRun();
         RunConfig config = RunConfig.load(source.config());
         requireDetector(config);
-        Dataset oldVal = DataReports.validationSet(config);
+        Dataset oldVal = validationSet(config);
         Optional<Dataset> oldTrain =
                 settings.replay() == 0
                         ? Optional.empty()
@@ -212,6 +212,18 @@ public final class ClassExtension {
                     "%s: only detectors trained on boxes or masks can be extended; train a new run"
                             + " on labels of all classes",
                     run);
+        }
+    }
+
+    private Dataset validationSet(RunConfig config) {
+        try {
+            return DataReports.validationSet(config);
+        } catch (SaccadeException e) {
+            throw SaccadeException.user(
+                    e,
+                    "%s: its validation images cannot be evaluated; restore them, or correct data"
+                            + " in its config.yaml: %s",
+                    run, e.getMessage());
         }
     }
 

@@ -35,7 +35,10 @@ final class ReplayImages {
 
     private final OutputFolder folder;
     private final PixelFormat pixels;
+
+    /** Names of stored images by original and stored file. */
     private final Map<Path, String> names = new HashMap<>();
+    private int stored;
     private long bytes;
 
     ReplayImages(OutputFolder folder, PixelFormat pixels) {
@@ -66,7 +69,13 @@ final class ReplayImages {
         List<String> all = new ArrayList<>();
         for (ImageFile image : images.images()) {
             Path file = image.file().toAbsolutePath().normalize();
-            all.add(names.computeIfAbsent(file, this::store));
+            if (!names.containsKey(file)) {
+                String name = store(file);
+                names.put(file, name);
+                names.put(folder.resolve(IMAGES).resolve(name), name);
+                stored++;
+            }
+            all.add(names.get(file));
         }
         return all;
     }
@@ -75,7 +84,7 @@ final class ReplayImages {
         String original = file.getFileName().toString();
         // Images of an extended run already have a number.
         String name =
-                Text.format("%05d_%s", names.size() + 1, original.replaceFirst("^[0-9]{5}_", ""));
+                Text.format("%05d_%s", stored + 1, original.replaceFirst("^[0-9]{5}_", ""));
         Path copy = Path.of(IMAGES, name);
         add(copy, file);
         List<Path> extraFiles = pixels.extraFiles(file);

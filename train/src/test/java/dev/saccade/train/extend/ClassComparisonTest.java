@@ -25,6 +25,7 @@ class ClassComparisonTest {
         assertEquals(List.of(), all.dropped(0.1));
         assertEquals(0.1, all.largestDrop(), 1e-9);
         assertEquals(0.1, all.acceptedDrop(), 0);
+        assertEquals(0, new ClassComparison(List.of(cup(0.5, 0.9)), List.of()).largestDrop());
         ClassComparison slight = new ClassComparison(List.of(cup(0.8, 0.7659)), List.of());
         assertEquals(0.035, slight.acceptedDrop(), 0);
         assertEquals(List.of(), slight.dropped(slight.acceptedDrop()));

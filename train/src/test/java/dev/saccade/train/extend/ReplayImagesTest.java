@@ -52,6 +52,8 @@ class ReplayImagesTest {
             ReplayImages stored = new ReplayImages(created, pixels);
             assertEquals(List.of("00001_a.tif"), stored.add(new One(image)));
             assertEquals(List.of("00001_a.tif"), stored.add(new One(image)));
+            Path copy = created.resolve("replay/images/00001_a.tif");
+            assertEquals(List.of("00001_a.tif"), stored.add(new One(copy)));
             assertEquals(8, stored.bytes());
             created.finish();
         }
