@@ -5,6 +5,7 @@ import dev.saccade.core.Text;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
 
 import java.util.Arrays;
 import java.util.Comparator;
@@ -29,6 +30,35 @@ public record DetectionExample(
 
     public DetectionExample withJpeg(String base64) {
         return new DetectionExample(name, size, base64, truth, predictions);
+    }
+
+    /** Leaves out unmatched detections in crowds of their class, which evaluations ignore. */
+    public DetectionExample withoutCrowds(List<Annotation> annotations) {
+        int[] matches = matches();
+        int[] kept =
+                IntStream.range(0, matches.length)
+                        .filter(i -> matches[i] >= 0 || !isInCrowd(i, annotations))
+                        .toArray();
+        return new DetectionExample(name, size, jpeg, truth, predictions.select(kept));
+    }
+
+    private boolean isInCrowd(int detection, List<Annotation> annotations) {
+        Boxes found = predictions.boxes();
+        return annotations.stream()
+                .filter(each -> each.crowd() && each.label() == predictions.label(detection))
+                .map(each -> boxes(each.box()))
+                .anyMatch(
+                        crowd ->
+                                shared(found, detection, crowd, 0)
+                                        >= IOU * found.area(detection));
+    }
+
+    private static Boxes boxes(Annotation.Bbox box) {
+        return Boxes.of(
+                (float) box.x(),
+                (float) box.y(),
+                (float) (box.x() + box.width()),
+                (float) (box.y() + box.height()));
     }
 
     /** Returns the number of missed objects and false positives. */
@@ -116,9 +146,13 @@ public record DetectionExample(
     }
 
     private static double iou(Boxes a, int i, Boxes b, int j) {
+        double shared = shared(a, i, b, j);
+        return shared / (a.area(i) + b.area(j) - shared);
+    }
+
+    private static double shared(Boxes a, int i, Boxes b, int j) {
         double width = Math.min(a.x2(i), b.x2(j)) - Math.max(a.x1(i), b.x1(j));
         double height = Math.min(a.y2(i), b.y2(j)) - Math.max(a.y1(i), b.y1(j));
-        double shared = Math.max(width, 0) * Math.max(height, 0);
-        return shared / (a.area(i) + b.area(j) - shared);
+        return Math.max(width, 0) * Math.max(height, 0);
     }
 }

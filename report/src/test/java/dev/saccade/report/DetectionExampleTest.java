@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
 
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 class DetectionExampleTest {
@@ -58,6 +60,27 @@ class DetectionExampleTest {
                 IntStream.rangeClosed(0, 10).boxed().toList(),
                 DetectionExample.select(examples, 50, 0.5));
         assertEquals(List.of(), DetectionExample.select(List.of(), 3, 0.5));
+    }
+
+    @Test
+    void leavesOutUnmatchedDetectionsInCrowdsOfTheirClass() {
+        Boxes boxes = Boxes.of(0, 0, 10, 10, 20, 0, 30, 10, 20, 0, 30, 10, 44, 0, 54, 10);
+        Instances found =
+                Instances.predicted(
+                        boxes, new int[] {0, 0, 1, 0}, new float[] {0.9f, 0.8f, 0.7f, 0.6f});
+        DetectionExample example =
+                example(Instances.groundTruth(Boxes.of(0, 0, 10, 10), 0), found);
+        Annotation crowd =
+                new Annotation(
+                        1,
+                        0,
+                        new Annotation.Bbox(0, 0, 48, 10),
+                        480,
+                        Annotation.of(1, 0, 0, 0, 48, 10).segmentation(),
+                        Set.of(Annotation.Flag.CROWD));
+        Instances kept = example.withoutCrowds(List.of(crowd)).predictions();
+        assertArrayEquals(new float[] {0.9f, 0.7f, 0.6f}, kept.scores());
+        assertEquals(found.size(), example.withoutCrowds(List.of()).predictions().size());
     }
 
     /** An image with ten objects, some of them detected. */

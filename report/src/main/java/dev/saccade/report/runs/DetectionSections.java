@@ -111,7 +111,9 @@ public final class DetectionSections {
                             ? TrainingTargets.masks(image, annotations)
                             : TrainingTargets.boxes(image, annotations);
             Instances predictions = evaluation.predictions().get(i);
-            all.add(new DetectionExample(names.get(i), image.size(), "", truth, predictions));
+            all.add(
+                    new DetectionExample(names.get(i), image.size(), "", truth, predictions)
+                            .withoutCrowds(annotations));
         }
         List<DetectionExample> shown = new ArrayList<>();
         for (int i : DetectionExample.select(all, count, threshold)) {
