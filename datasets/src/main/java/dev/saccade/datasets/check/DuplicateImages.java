@@ -74,7 +74,10 @@ final class DuplicateImages {
             Image first = copies.get(0);
             copies.stream()
                     .skip(1)
-                    .filter(image -> image.part != first.part || !repeating.contains(parts.get(first.part)))
+                    .filter(
+                            image ->
+                                    image.part != first.part
+                                            || !repeating.contains(parts.get(first.part)))
                     .forEach(image -> messages.put(image, copyMessage(image, first)));
         }
         addSiblings(messages);

@@ -36,7 +36,7 @@ class ClassComparisonTest {
     void escapesNames() {
         ClassComparison all =
                 new ClassComparison(List.of(), List.of(added("cup\n\u001b[2J", "AP", 0.9)));
-        assertTrue(all.toString().endsWith("cup\\n\\u001b[2J           AP              -    0.900        -"), all.toString());
+        assertTrue(all.toString().contains("cup\\n\\u001b[2J "), all.toString());
     }
 
     @Test
