@@ -3,8 +3,10 @@ package dev.saccade.cli;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.configgen.LabeledFolder;
+import dev.saccade.core.Checks;
 import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Printable;
+import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.TaskCancelledException;
 import dev.saccade.core.TaskMonitor;
@@ -153,12 +155,14 @@ final class ExtendCommand extends BaseCommand {
     }
 
     private ExtensionSettings settings() {
-        if (replay < 0) {
-            throw SaccadeException.user("--replay %d: expected 0 or more", replay);
+        try {
+            return new ExtensionSettings(replay, maxDrop, epochs, disjoint, incomplete);
+        } catch (Checks.InvalidSettings e) {
+            Problems problems = new Problems();
+            problems.addAll(e.problems());
+            throw SaccadeException.user("extend:%s", problems)
+                    .withSettings("replay", "max-drop", "epochs");
         }
-        ConfigArguments.requireFraction("--max-drop", maxDrop);
-        epochs.ifPresent(count -> ConfigArguments.requirePositive("--epochs", count));
-        return new ExtensionSettings(replay, maxDrop, epochs, disjoint, incomplete);
     }
 
     private NewData newData() {

@@ -191,6 +191,26 @@ class ExtendCommandTest {
     }
 
     @Test
+    void reportsAllRejectedOptions() throws IOException {
+        CommandResult output =
+                saccade(
+                        "extend",
+                        TinyRun.shared().run(),
+                        "--data",
+                        folder,
+                        "--replay",
+                        5_000_000,
+                        "--max-drop",
+                        "NaN",
+                        "--epochs",
+                        0);
+        assertEquals(2, output.code());
+        for (String name : List.of("replay: got 5000000", "max_drop: got NaN", "epochs: got 0")) {
+            assertTrue(output.err().contains(name), output.err());
+        }
+    }
+
+    @Test
     void rejectsDataWithoutNewClasses() throws IOException {
         TinyRun tiny = TinyRun.shared();
         Path out = folder.resolve("out");
@@ -209,7 +229,7 @@ class ExtendCommandTest {
     }
 
     @Test
-    void rejectsMissingTrainingImagesAndChangedValidationLabels() throws IOException {
+    void rejectsMissingTrainingImagesAndChangedLabels() throws IOException {
         TinyRun tiny = TinyRun.shared();
         List<String> old = classes(tiny.run());
         Path data = newData(tiny, folder.resolve("medals"), old.get(1), "medal");
@@ -226,17 +246,28 @@ class ExtendCommandTest {
         assertTrue(moved.err().contains("run: its training images cannot be"), moved.err());
         assertTrue(moved.err().contains("see --replay of saccade extend"), moved.err());
 
-        Path val = tiny.scenes().resolve("annotations_val.json");
-        Path changed = folder.resolve("changed.json");
-        Files.writeString(changed, Files.readString(val).replace(old.get(0), "badge"));
         Files.writeString(
-                run.resolve("config.yaml"),
-                config.replace("annotations_val.json", changed.toString()));
-        CommandResult renamed = saccade("extend", run, "--data", data, "--replay", 0);
-        assertEquals(2, renamed.code());
-        assertTrue(
-                renamed.err().contains("run: the validation set has classes [badge"),
-                renamed.err());
+                run.resolve("config.yaml"), config.replace(tiny.scenes().toString(), "moved"));
+        CommandResult lost = saccade("extend", run, "--data", data);
+        assertEquals(2, lost.code());
+        assertTrue(lost.err().contains("run: its validation images cannot be"), lost.err());
+        assertFalse(lost.err().contains("see --data"), lost.err());
+
+        for (String part : List.of("train", "val")) {
+            String file = "annotations_" + part + ".json";
+            Path changed = folder.resolve(file);
+            Files.writeString(
+                    changed,
+                    Files.readString(tiny.scenes().resolve(file)).replace(old.get(0), "badge"));
+            Files.writeString(
+                    run.resolve("config.yaml"), config.replace(file, changed.toString()));
+            CommandResult renamed = saccade("extend", run, "--data", data);
+            assertEquals(2, renamed.code());
+            String set = part.equals("val") ? "validation" : "training";
+            assertTrue(
+                    renamed.err().contains("run: the " + set + " set has classes [badge"),
+                    renamed.err());
+        }
         assertFalse(Files.exists(folder.resolve("run_extended")));
     }
 

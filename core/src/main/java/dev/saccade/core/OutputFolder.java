@@ -5,12 +5,16 @@ import com.google.common.io.RecursiveDeleteOption;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Collection;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -25,6 +29,7 @@ public final class OutputFolder implements AutoCloseable {
 
     private final Path target;
     private final Path work;
+    private Optional<FileChannel> lock = Optional.empty();
     private boolean isLinked = true;
     private boolean isFinished;
 
@@ -70,20 +75,61 @@ public final class OutputFolder implements AutoCloseable {
             }
             String marker = ".saccade_" + writer;
             checkFree(folder.target, marker, overwrite);
-            if (!overwrite && Files.exists(folder.work.resolve(marker))) {
-                throw SaccadeException.user(
-                        "%s: the process that writes this folder was killed or is still running;"
-                                + " delete the folder if the process has ended",
-                        folder.work);
-            }
-            checkFree(folder.work, marker, overwrite);
-            delete(folder.work);
+            folder.start(marker, overwrite);
             UNFINISHED.add(folder);
-            Files.createDirectories(folder.work);
-            Files.createFile(folder.work.resolve(marker));
             return folder;
+        } catch (FileAlreadyExistsException e) {
+            throw folder.inUse();
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be written: %s", out, e.getMessage());
+        }
+    }
+
+    /** Creates the unfinished folder, and locks its marker until the process ends. */
+    private void start(String marker, boolean overwrite) throws IOException {
+        Path file = work.resolve(marker);
+        if (Files.exists(file)) {
+            if (UNFINISHED.stream().anyMatch(other -> other.work.equals(work)) || isLocked(file)) {
+                throw inUse();
+            }
+            if (!overwrite) {
+                throw SaccadeException.user(
+                        "%s: the process that wrote this folder was killed; delete the folder",
+                        work);
+            }
+            delete(work);
+        }
+        checkFree(work, marker, overwrite);
+        Files.createDirectories(work);
+        FileChannel created =
+                FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        tryLock(created);
+        lock = Optional.of(created);
+    }
+
+    private SaccadeException inUse() {
+        return SaccadeException.user(
+                        "%s: another process is writing this folder; stop it first, or choose"
+                                + " another output folder",
+                        work)
+                .withSettings("out");
+    }
+
+    /** Never call this for a folder of this process: POSIX would release its lock. */
+    private static boolean isLocked(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            return !tryLock(channel);
+        }
+    }
+
+    /** Returns whether nothing else has the lock; true on file systems without locks. */
+    private static boolean tryLock(FileChannel channel) {
+        try {
+            return channel.tryLock() != null;
+        } catch (OverlappingFileLockException e) {
+            return false;
+        } catch (IOException e) {
+            return true;
         }
     }
 
@@ -197,11 +243,19 @@ public final class OutputFolder implements AutoCloseable {
         return isLinked;
     }
 
+    /** Closes the marker, because Windows neither moves nor deletes open files. */
+    private void unlock() throws IOException {
+        if (lock.isPresent()) {
+            lock.get().close();
+        }
+    }
+
     /** Moves the files to their final place and deletes the previous content. */
     public void finish() {
         isFinished = true;
         UNFINISHED.remove(this);
         try {
+            unlock();
             Path old = Files.createTempDirectory(target.getParent(), target.getFileName() + ".old");
             if (Files.exists(target)) {
                 Files.move(target, old.resolve(target.getFileName()));
@@ -225,6 +279,7 @@ public final class OutputFolder implements AutoCloseable {
         if (!isFinished) {
             UNFINISHED.remove(this);
             try {
+                unlock();
                 delete(work);
             } catch (IOException e) {
                 throw SaccadeException.io(e, "%s: cannot be deleted: %s", work, e.getMessage());

@@ -86,9 +86,9 @@ public final class Printable {
         return harmless ? value : Ascii.truncate(line(value), MAX_VALUE_LENGTH, "...");
     }
 
-    /** Quotes a path as a single shell word, for commands to be pasted. */
+    /** Quotes a path as a single shell word that is not an option, for commands to be pasted. */
     public static String shellWord(Path path) {
-        String text = path.toString();
+        String text = path.toString().replaceFirst("^-", "./-");
         return text.matches("[A-Za-z0-9_./:@%+,=-]+")
                 ? text
                 : "'" + line(text).replace("'", "'\\''") + "'";

@@ -12,8 +12,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -103,9 +106,27 @@ class OutputFolderTest {
         assertTrue(refusal(out, true).contains("out.unfinished: cannot be replaced"));
         assertTrue(Files.exists(left));
         Files.createFile(left.resolveSibling(MARKER));
-        assertTrue(refusal(out, false).contains("was killed or is still running"));
+        assertTrue(refusal(out, false).contains("process that wrote this folder was killed"));
         write(out, "new");
         assertEquals(Set.of("source", "out"), names(folder));
+    }
+
+    @Test
+    void neverReplacesAFolderInUse() throws IOException {
+        Path marker = folder.resolve("out.unfinished").resolve(MARKER);
+        try (OutputFolder created = create(out, false)) {
+            assertTrue(refusal(out, true).contains("another process is writing this folder"));
+            created.finish();
+        }
+        Files.createDirectories(marker.getParent());
+        try (FileChannel channel =
+                        FileChannel.open(
+                                marker, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
+            assertTrue(lock.isValid());
+            assertTrue(refusal(out, true).contains("another process is writing this folder"));
+        }
+        assertTrue(Files.exists(marker));
     }
 
     @Test

@@ -96,6 +96,13 @@ class PrintableTest {
         assertTrue(message.startsWith("f".repeat(9_997) + "...: 1000 problems"), "shortened");
     }
 
+    @Test
+    void shellWordsAreNoOptions() {
+        assertEquals("./-out", Printable.shellWord(Path.of("-out")));
+        assertEquals("'./-my out'", Printable.shellWord(Path.of("-my out")));
+        assertEquals("runs/-out", Printable.shellWord(Path.of("runs/-out")));
+    }
+
     private static String thrown(Problems problems, String subject) {
         return assertThrows(SaccadeException.class, () -> problems.throwIfAny(subject))
                 .getMessage();

@@ -19,10 +19,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -47,6 +49,7 @@ final class DuplicateImages {
     }
 
     private final List<String> parts = new ArrayList<>();
+    private final Set<String> repeating = new HashSet<>();
     private final List<Image> images = new ArrayList<>();
 
     synchronized void add(String part, OptionalLong id, Path file, OptionalLong pixels) {
@@ -54,6 +57,11 @@ final class DuplicateImages {
             parts.add(part);
         }
         images.add(new Image(parts.indexOf(part), id, file, pixels));
+    }
+
+    /** Ignores images that occur several times in a part, such as with labels of other classes. */
+    void allowWithin(String part) {
+        repeating.add(part);
     }
 
     SetMultimap<String, Finding> findings() {
@@ -64,7 +72,12 @@ final class DuplicateImages {
         Map<Image, String> messages = new HashMap<>();
         for (List<Image> copies : copies()) {
             Image first = copies.get(0);
-            copies.subList(1, copies.size())
+            copies.stream()
+                    .skip(1)
+                    .filter(
+                            image ->
+                                    image.part != first.part
+                                            || !repeating.contains(parts.get(first.part)))
                     .forEach(image -> messages.put(image, copyMessage(image, first)));
         }
         addSiblings(messages);

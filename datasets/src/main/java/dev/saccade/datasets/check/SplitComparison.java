@@ -19,6 +19,18 @@ public final class SplitComparison {
     private final Palettes palettes = new Palettes();
 
     public CheckedFiles split(String name) {
+        return split(name, /* lacksLabels= */ false);
+    }
+
+    /**
+     * Returns the receiver of the files of a split.
+     *
+     * @param lacksLabels whether copies of an image may have labels of different classes
+     */
+    public CheckedFiles split(String name, boolean lacksLabels) {
+        if (lacksLabels) {
+            copies.allowWithin(name);
+        }
         return new CheckedFiles() {
             @Override
             public void image(OptionalLong id, Path file, OptionalLong pixels) {

@@ -98,6 +98,17 @@ class SplitComparisonTest {
     }
 
     @Test
+    void copiesWithLabelsOfOtherClassesAreAllowed() throws IOException {
+        CheckOptions options = new CheckOptions(Depth.LABELS, TargetKind.BOXES, 2, () -> {});
+        Findings findings = new Findings();
+        List<ImageFile> copies = List.of(image(1, "a.png", 1), image(2, "b.png", 1));
+        ImageCheck.run(copies, options.with(comparison.split("val", true)), findings);
+        reports.put("val", findings.report(statistics()));
+        comparison.complete(reports, Function.identity());
+        assertEquals(List.of(), warnings("val"));
+    }
+
+    @Test
     void findsEqualPixelsInOtherFormatsIfDecoded() throws IOException {
         check("train", Depth.PIXELS, image(1, "a.png", 1));
         check("val", Depth.PIXELS, image(2, "a.bmp", 1));

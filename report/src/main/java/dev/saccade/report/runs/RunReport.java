@@ -90,7 +90,8 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metr
                 "Added classes",
                 Text.format(
                         "AP of old classes on the validation set of the run before, which may drop"
-                                + " by %s, and AP of added classes on the new validation set.",
+                                + " by at most %s, and AP of added classes on the new validation"
+                                + " set.",
                         extension.maxDrop()),
                 new TextTable(ClassAp.HEADS, extension.classes().rows()));
     }

@@ -77,7 +77,11 @@ public record DataReports(Map<String, DatasetReport> byRole, Optional<ChannelSta
             DatasetReport report =
                     source.getValue()
                             .check()
-                            .apply(roleOptions.with(comparison.split("data." + role)));
+                            .apply(
+                                    roleOptions.with(
+                                            comparison.split(
+                                                    "data." + role,
+                                                    source.getValue().lacksLabels())));
             DatasetStatistics trained = first.orElse(report).statistics();
             Optional<String> fault =
                     difference(trained.classNames(), report.statistics().classNames())

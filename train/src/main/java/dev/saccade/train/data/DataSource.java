@@ -14,14 +14,21 @@ import java.util.function.Supplier;
  *
  * @param open opens the data set; fails if it is too damaged
  * @param check reports errors in the data instead of failing
+ * @param lacksLabels whether images lack labels of some classes
  */
-public record DataSource(Supplier<Dataset> open, Function<CheckOptions, DatasetReport> check) {
+public record DataSource(
+        Supplier<Dataset> open,
+        Function<CheckOptions, DatasetReport> check,
+        boolean lacksLabels) {
 
     public static DataSource of(Dataset.Config config, Path root) {
-        return new DataSource(() -> config.open(root), options -> config.check(root, options));
+        return new DataSource(
+                () -> config.open(root),
+                options -> config.check(root, options),
+                config.lacksLabels());
     }
 
     public static DataSource of(Dataset dataset) {
-        return new DataSource(() -> dataset, options -> DatasetCheck.run(dataset, options));
+        return new DataSource(() -> dataset, options -> DatasetCheck.run(dataset, options), false);
     }
 }

@@ -3,7 +3,7 @@ package dev.saccade.train.extend;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Iterables;
 
-import dev.saccade.core.Text;
+import dev.saccade.core.Printable;
 import dev.saccade.eval.detection.DetectionEvaluation;
 
 import java.util.List;
@@ -51,8 +51,14 @@ public record ClassComparison(List<ClassAp> oldClasses, List<ClassAp> newClasses
         return oldClasses.stream().filter(each -> each.drop() > maxDrop + ROUNDING).toList();
     }
 
+    /** Returns the largest decrease of an old class; 0 if no AP decreased. */
     double largestDrop() {
-        return oldClasses.stream().mapToDouble(ClassAp::drop).max().orElse(0);
+        return Math.max(0, oldClasses.stream().mapToDouble(ClassAp::drop).max().orElse(0));
+    }
+
+    /** Returns the smallest limit with three decimals that accepts all drops. */
+    double acceptedDrop() {
+        return Math.ceil(1000 * (largestDrop() - ROUNDING)) / 1000;
     }
 
     /** Returns the mean AP of the new classes with validation objects; of masks, if predicted. */
@@ -81,6 +87,6 @@ public record ClassComparison(List<ClassAp> oldClasses, List<ClassAp> newClasses
     }
 
     private static String line(List<String> row) {
-        return Text.format("%-24s %-8s %8s %8s %8s", row.toArray());
+        return Printable.format("%-24s %-8s %8s %8s %8s", row.toArray());
     }
 }

@@ -81,8 +81,13 @@ public final class ClassExtension {
         this.log = log;
     }
 
-    /** An extension in progress. */
-    private record Work(RunConfig config, Path weights, OutputFolder folder, TaskMonitor monitor) {
+    /**
+     * An extension in progress.
+     *
+     * @param steps number of optimizer steps of the run before
+     */
+    private record Work(
+            RunConfig config, Path weights, long steps, OutputFolder folder, TaskMonitor monitor) {
 
         Path file(String name) {
             return folder.resolve(name);
@@ -117,18 +122,20 @@ public final class ClassExtension {
         source.requireRun();
         RunConfig config = RunConfig.load(source.config());
         requireDetector(config);
-        Dataset oldVal = DataReports.validationSet(config);
+        Dataset oldVal = validationSet(config);
         Optional<Dataset> oldTrain =
                 settings.replay() == 0
                         ? Optional.empty()
                         : Optional.of(ReplayImages.source(run, config));
-        Work work = new Work(config, source.best(), folder, monitor);
+        Path weights = source.best();
+        Work work = new Work(config, weights, steps(config, weights), folder, monitor);
         ExtendedData extended;
         DetectionEvaluation before;
         Additions newImages;
         try (Detector detector = work.load(work.weights)) {
             List<String> oldClasses = detector.classes();
-            requireClasses(oldVal, oldClasses);
+            requireClasses("validation", oldVal, oldClasses);
+            oldTrain.ifPresent(images -> requireClasses("training", images, oldClasses));
             NewData.Opened opened = data.open(config, oldClasses);
             ExtendedData all =
                     new ExtendedData(
@@ -136,12 +143,13 @@ public final class ClassExtension {
                             data,
                             oldClasses,
                             opened.classes(),
-                            labeled(opened, oldClasses),
+                            complete(opened.evaluated(), oldClasses),
                             opened.train().size(),
                             0);
             describe(all, opened);
             warnOfOverlap(config, opened.train(), oldVal);
             before = work.predict(detector, oldVal, "evaluate").evaluate(oldVal, config);
+            warnOfUnchecked(before);
             CompletedImages completed =
                     complete(
                             work,
@@ -150,14 +158,16 @@ public final class ClassExtension {
                             opened.train().fileNames(),
                             new LabelCompletion(
                                     all.classes(),
-                                    Sets.difference(Set.copyOf(oldClasses), all.labeled()),
+                                    Sets.difference(
+                                            Set.copyOf(oldClasses),
+                                            complete(opened.labeled(), oldClasses)),
                                     detector.scoreThresholds()),
                             "new image");
             completed.write(folder, ExtendedData.LABELS);
             newImages = completed.additions();
             extended = all.with(newImages.images(), 0);
         }
-        ReplayImages stored = new ReplayImages(folder);
+        ReplayImages stored = new ReplayImages(folder, config.data().pixels());
         Additions replayed = Additions.NONE;
         if (oldTrain.isPresent()) {
             replayed = replay(work, extended, oldTrain.get(), stored);
@@ -205,13 +215,38 @@ public final class ClassExtension {
         }
     }
 
-    private void requireClasses(Dataset oldVal, List<String> classes) {
-        if (!oldVal.classes().equals(classes)) {
+    private Dataset validationSet(RunConfig config) {
+        try {
+            return DataReports.validationSet(config);
+        } catch (SaccadeException e) {
             throw SaccadeException.user(
-                    "%s: the validation set has classes %s, but the detector has %s; restore the"
-                            + " validation labels of the run",
-                    run, oldVal.classes(), classes);
+                    e,
+                    "%s: its validation images cannot be evaluated; restore them, or correct data"
+                            + " in its config.yaml: %s",
+                    run, e.getMessage());
         }
+    }
+
+    private void requireClasses(String part, Dataset images, List<String> classes) {
+        if (!images.classes().equals(classes)) {
+            throw SaccadeException.user(
+                    "%s: the %s set has classes %s, but the detector has %s; restore the labels"
+                            + " of the run",
+                    run, part, images.classes(), classes);
+        }
+    }
+
+    private void warnOfUnchecked(DetectionEvaluation before) {
+        ClassAp.of(before.metrics().get(0)).stream()
+                .filter(each -> each.after().isEmpty())
+                .forEach(
+                        each ->
+                                log.accept(
+                                        Text.format(
+                                                "warning: class %s has no objects in the validation"
+                                                        + " set of the run, so its AP is not"
+                                                        + " checked",
+                                                each.name())));
     }
 
     /** Warns if validation images of the run are new training images. */
@@ -225,18 +260,23 @@ public final class ClassExtension {
         reports.put(
                 evaluated,
                 DatasetCheck.run(
-                        oldVal, options.forEvaluation().with(comparison.split(evaluated))));
+                        oldVal,
+                        options.forEvaluation()
+                                .with(
+                                        comparison.split(
+                                                evaluated,
+                                                config.data().val().orElseThrow().lacksLabels()))));
         comparison.complete(reports, role -> role);
         reports.get(evaluated)
                 .messages(Finding.Severity.WARNING)
                 .forEach(line -> log.accept("warning: " + line));
     }
 
-    /** Returns the classes of which the new data labels all objects. */
-    private Set<String> labeled(NewData.Opened opened, List<String> oldClasses) {
+    /** Returns the labeled classes of which all objects are labeled. */
+    private Set<String> complete(Set<String> labeled, List<String> oldClasses) {
         return settings.incomplete()
-                ? Sets.difference(opened.labeled(), Set.copyOf(oldClasses))
-                : opened.labeled();
+                ? Sets.difference(labeled, Set.copyOf(oldClasses))
+                : labeled;
     }
 
     private void describe(ExtendedData all, NewData.Opened opened) {
@@ -253,7 +293,8 @@ public final class ClassExtension {
                             String.join(", ", both),
                             settings.incomplete()
                                     ? "predictions complete them"
-                                    : "all their objects are assumed to be labeled"));
+                                    : "all their objects are assumed to be labeled; if not, set"
+                                            + " incomplete"));
         }
     }
 
@@ -316,16 +357,17 @@ public final class ClassExtension {
         return completed.additions();
     }
 
-    private RunConfig config(Work work, Path weights, ExtendedData extended, Path folder) {
-        long stepsPerEpoch =
-                RunLayout.of(work.weights, Checkpoints.open(work.weights).metadata())
-                        .stepsPerEpoch();
+    private long steps(RunConfig config, Path weights) {
+        long perEpoch =
+                RunLayout.of(weights, Checkpoints.open(weights).metadata()).stepsPerEpoch();
         // The config of an extended run has the length of its last training.
-        long steps =
-                work.config.lengthInSteps(stepsPerEpoch).iterations()
-                        * ExtensionReport.read(run).map(ExtensionReport::trainings).orElse(1);
+        return config.lengthInSteps(perEpoch).iterations()
+                * ExtensionReport.read(run).map(ExtensionReport::trainings).orElse(1);
+    }
+
+    private RunConfig config(Work work, Path weights, ExtendedData extended, Path folder) {
         return new ExtendedConfig(work.config, weights)
-                .of(extended, folder, steps / trainings(), settings.epochs());
+                .of(extended, folder, work.steps / trainings(), settings.epochs());
     }
 
     /** Returns the number of trainings; they share the optimizer steps. */

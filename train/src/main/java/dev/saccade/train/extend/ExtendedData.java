@@ -18,7 +18,7 @@ import java.util.Set;
  * Data sets of an extended run, with paths below the working directory.
  *
  * @param old data of the run before
- * @param labeled classes of which the new data labels all objects
+ * @param labeled classes of which all objects in the new validation images are labeled
  * @param newImages number of new training images
  * @param replayedImages number of replayed images; 0 for none
  */

@@ -1,11 +1,13 @@
 package dev.saccade.train.extend;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 
 import java.io.IOException;
@@ -35,11 +37,16 @@ public record ExtensionReport(
 
     public static final String FILE = "extension.json";
 
+    public ExtensionReport {
+        new Checks().inRange("trainings", trainings, 1, 2).throwIfAny();
+    }
+
     private static final ObjectMapper JSON =
             new ObjectMapper()
                     .registerModule(new Jdk8Module())
                     .setPropertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
-                    .enable(SerializationFeature.INDENT_OUTPUT);
+                    .enable(SerializationFeature.INDENT_OUTPUT)
+                    .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES);
 
     /**
      * Predicted additions to labels.
@@ -63,9 +70,13 @@ public record ExtensionReport(
         }
         try {
             return Optional.of(JSON.readValue(file.toFile(), ExtensionReport.class));
-        } catch (IOException e) {
+        } catch (JsonProcessingException e) {
             throw SaccadeException.user(
-                    "%s: damaged file; delete it to ignore it (%s)", file, e.getMessage());
+                    "%s: damaged file: %s; restore it, or delete it and set the number of epochs"
+                            + " of the next extension",
+                    file, e.getOriginalMessage());
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }
     }
 

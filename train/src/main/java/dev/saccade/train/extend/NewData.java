@@ -4,7 +4,6 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
-import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.train.config.RunConfig;
@@ -13,6 +12,7 @@ import dev.saccade.train.data.DataReports;
 import java.nio.file.Path;
 import java.text.Normalizer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -31,7 +31,8 @@ public record NewData(Path root, CocoDataset.Config train, CocoDataset.Config va
      * Opened data.
      *
      * @param classes classes of the extended model: old classes, then new classes
-     * @param labeled classes with labeled objects
+     * @param labeled classes with labeled objects in the training images
+     * @param evaluated new classes, and old classes with labeled objects in the validation images
      * @param notes lines for the user
      */
     record Opened(
@@ -39,12 +40,8 @@ public record NewData(Path root, CocoDataset.Config train, CocoDataset.Config va
             CocoDataset val,
             List<String> classes,
             Set<String> labeled,
-            List<String> notes) {
-
-        List<String> newClasses(List<String> old) {
-            return classes.subList(old.size(), classes.size());
-        }
-    }
+            Set<String> evaluated,
+            List<String> notes) {}
 
     /** Checks and opens the data. Rejects data without new classes or with ambiguous names. */
     Opened open(RunConfig config, List<String> old) {
@@ -56,23 +53,18 @@ public record NewData(Path root, CocoDataset.Config train, CocoDataset.Config va
         reports.requireNoErrors("the new data has errors; training did not start");
         CocoDataset images = train.open(root);
         CocoDataset validation = val.open(root);
-        Set<Integer> labels = new TreeSet<>();
-        addLabels(images, labels);
-        Set<Integer> evaluated = new TreeSet<>();
-        addLabels(validation, evaluated);
+        Set<String> labeled = labeled(images);
+        Set<String> evaluated = labeled(validation);
         List<String> classes = new ArrayList<>(old);
         List<String> notes = new ArrayList<>(reports.warnings());
-        boolean isEvaluated = false;
-        for (int label = 0; label < images.classes().size(); label++) {
-            String name = images.classes().get(label);
+        for (String name : images.classes()) {
             if (old.contains(name)) {
                 continue;
             }
-            requireNew(name, old);
-            if (labels.contains(label)) {
+            requireDifferent(name, classes);
+            if (labeled.contains(name)) {
                 classes.add(name);
-                isEvaluated |= evaluated.contains(label);
-                if (!evaluated.contains(label)) {
+                if (!evaluated.contains(name)) {
                     notes.add(
                             Text.format(
                                     "class %s has no objects in the new validation images, so its"
@@ -87,33 +79,32 @@ public record NewData(Path root, CocoDataset.Config train, CocoDataset.Config va
                                 name));
             }
         }
-        if (classes.size() == old.size()) {
+        List<String> added = classes.subList(old.size(), classes.size());
+        if (added.isEmpty()) {
             throw SaccadeException.user(
                     "%s: has no objects of a new class; the run has %s; to train the same classes"
                             + " on more images, start a new run with init_from",
                     root, old);
         }
-        if (!isEvaluated) {
+        if (Collections.disjoint(added, evaluated)) {
             throw SaccadeException.user(
                     "%s: the validation images have no objects of the new classes %s; move some"
                             + " labeled images from training to validation",
-                    root, classes.subList(old.size(), classes.size()));
+                    root, added);
         }
-        Set<Integer> all = new TreeSet<>(labels);
-        all.addAll(evaluated);
-        Set<String> labeled = new TreeSet<>();
-        all.forEach(label -> labeled.add(images.classes().get(label)));
-        labeled.retainAll(classes);
-        return new Opened(images, validation, ImmutableList.copyOf(classes), labeled, notes);
+        evaluated.addAll(added);
+        evaluated.retainAll(classes);
+        return new Opened(
+                images, validation, ImmutableList.copyOf(classes), labeled, evaluated, notes);
     }
 
-    private void requireNew(String name, List<String> old) {
-        for (String known : old) {
+    private void requireDifferent(String name, List<String> others) {
+        for (String known : others) {
             if (simplified(known).equals(simplified(name))) {
                 throw SaccadeException.user(
-                        "%s: class \"%s\" differs from class \"%s\" of the run only in case,"
-                                + " spaces, hyphens, underscores or full-width letters; rename it"
-                                + " in the annotations",
+                        "%s: class \"%s\" differs from class \"%s\" only in case, spaces, hyphens,"
+                                + " underscores, full-width letters or invisible characters;"
+                                + " rename it in the annotations",
                         root, name, known);
             }
         }
@@ -121,15 +112,16 @@ public record NewData(Path root, CocoDataset.Config train, CocoDataset.Config va
 
     private static String simplified(String name) {
         String composed = Normalizer.normalize(name, Normalizer.Form.NFKC);
-        return composed.toLowerCase(Locale.ROOT).replaceAll("[\\s_-]+", "");
+        return composed.toLowerCase(Locale.ROOT).replaceAll("[\\p{Z}\\p{Cc}\\p{Cf}_-]+", "");
     }
 
-    private static void addLabels(Dataset dataset, Set<Integer> labels) {
+    private static Set<String> labeled(Dataset dataset) {
+        Set<String> names = new TreeSet<>();
         for (int i = 0; i < dataset.size(); i++) {
             dataset.annotations(i).stream()
                     .filter(each -> each.label() >= 0 && !each.crowd())
-                    .map(Annotation::label)
-                    .forEach(labels::add);
+                    .forEach(each -> names.add(dataset.classes().get(each.label())));
         }
+        return names;
     }
 }

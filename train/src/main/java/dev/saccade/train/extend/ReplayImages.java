@@ -7,6 +7,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetSubset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.data.DataReports;
 
@@ -33,11 +34,16 @@ final class ReplayImages {
     private static final String NEXT = "replay/annotations.json";
 
     private final OutputFolder folder;
+    private final PixelFormat pixels;
+
+    /** Names of stored images by original and stored file. */
     private final Map<Path, String> names = new HashMap<>();
+    private int stored;
     private long bytes;
 
-    ReplayImages(OutputFolder folder) {
+    ReplayImages(OutputFolder folder, PixelFormat pixels) {
         this.folder = folder;
+        this.pixels = pixels;
     }
 
     /** Opens the images to select from: stored images of a run, or else its training set. */
@@ -63,7 +69,13 @@ final class ReplayImages {
         List<String> all = new ArrayList<>();
         for (ImageFile image : images.images()) {
             Path file = image.file().toAbsolutePath().normalize();
-            all.add(names.computeIfAbsent(file, this::store));
+            if (!names.containsKey(file)) {
+                String name = store(file);
+                names.put(file, name);
+                names.put(folder.resolve(IMAGES).resolve(name), name);
+                stored++;
+            }
+            all.add(names.get(file));
         }
         return all;
     }
@@ -72,14 +84,23 @@ final class ReplayImages {
         String original = file.getFileName().toString();
         // Images of an extended run already have a number.
         String name =
-                Text.format("%05d_%s", names.size() + 1, original.replaceFirst("^[0-9]{5}_", ""));
-        folder.add(IMAGES + "/" + name, file);
+                Text.format("%05d_%s", stored + 1, original.replaceFirst("^[0-9]{5}_", ""));
+        Path copy = Path.of(IMAGES, name);
+        add(copy, file);
+        List<Path> extraFiles = pixels.extraFiles(file);
+        for (int i = 0; i < extraFiles.size(); i++) {
+            add(pixels.extraFiles(copy).get(i), extraFiles.get(i));
+        }
+        return name;
+    }
+
+    private void add(Path copy, Path file) {
+        folder.add(copy.toString(), file);
         try {
             bytes += Files.size(file);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }
-        return name;
     }
 
     /** Stores at most {@code count} images of the extended training set for the next extension. */

@@ -129,8 +129,8 @@ record WeightSelection(
         best.dropped(maxDrop).forEach(each -> problems.add("%s", each));
         return SaccadeException.user(
                         "no run was written, because old classes lost more than %s AP; replay more"
-                                + " images, train fewer epochs or allow a larger drop:%s",
-                        maxDrop, problems)
+                                + " images, train fewer epochs or allow a drop of %.3f:%s",
+                        maxDrop, best.acceptedDrop(), problems)
                 .withSettings("replay", "epochs", "max-drop");
     }
 }

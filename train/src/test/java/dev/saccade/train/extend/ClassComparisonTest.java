@@ -1,6 +1,7 @@
 package dev.saccade.train.extend;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
@@ -23,7 +24,19 @@ class ClassComparisonTest {
         assertEquals(List.of(lost), all.dropped(0.01));
         assertEquals(List.of(), all.dropped(0.1));
         assertEquals(0.1, all.largestDrop(), 1e-9);
+        assertEquals(0.1, all.acceptedDrop(), 0);
+        assertEquals(0, new ClassComparison(List.of(cup(0.5, 0.9)), List.of()).largestDrop());
+        ClassComparison slight = new ClassComparison(List.of(cup(0.8, 0.7659)), List.of());
+        assertEquals(0.035, slight.acceptedDrop(), 0);
+        assertEquals(List.of(), slight.dropped(slight.acceptedDrop()));
         assertEquals("cup: AP 0.800 before, 0.700 after", lost.toString());
+    }
+
+    @Test
+    void escapesNames() {
+        ClassComparison all =
+                new ClassComparison(List.of(), List.of(added("cup\n\u001b[2J", "AP", 0.9)));
+        assertTrue(all.toString().contains("cup\\n\\u001b[2J "), all.toString());
     }
 
     @Test

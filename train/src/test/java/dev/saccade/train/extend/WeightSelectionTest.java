@@ -154,6 +154,7 @@ class WeightSelectionTest {
                                 "no run was written, because old classes lost more than 0.05 AP"),
                 error.getMessage());
         assertTrue(error.getMessage().contains("cup: AP 1.000 before, 0."), error.getMessage());
+        assertTrue(error.getMessage().contains("or allow a drop of 1.000:"), error.getMessage());
         assertTrue(
                 error.getMessage().contains("cup: mask_AP 1.000 before, 0."), error.getMessage());
         assertEquals(List.of("replay", "epochs", "max-drop"), error.settings());
