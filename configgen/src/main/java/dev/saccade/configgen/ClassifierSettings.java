@@ -43,7 +43,8 @@ final class ClassifierSettings {
         }
     }
 
-    static void addTransforms(ConfigText text, DatasetContents contents, Plan plan) {
+    static void addTransforms(
+            ConfigText text, DatasetContents contents, Plan plan, String normalize) {
         int edge = plan.shortEdge();
         text.add(
                 "  image_size: [%d, %d]\tinput size; images have about %dx%d pixels",
@@ -56,11 +57,12 @@ final class ClassifierSettings {
                     - {type: random_flip, probability: 0.5}
                     # For images that may be upside down, such as microscope or aerial images:
                     # - {type: random_flip, probability: 0.5, direction: vertical}
-                    - {type: normalize}
+                    - %s
                   val_transforms:
                     - {type: resize_edge}
                     - {type: center_crop}
-                    - {type: normalize}
-                """);
+                    - %s
+                """,
+                normalize, normalize);
     }
 }

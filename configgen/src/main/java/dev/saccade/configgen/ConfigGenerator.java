@@ -12,6 +12,7 @@ import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.train.data.DataReports;
 
@@ -37,6 +38,7 @@ public final class ConfigGenerator {
     private final Plan plan;
     private final ObjectLimits limits;
     private final StartingPoint start;
+    private final String normalize;
     private final ConfigText text = new ConfigText();
 
     private ConfigGenerator(LabeledFolder folder, DatasetContents contents, Machine machine) {
@@ -48,6 +50,8 @@ public final class ConfigGenerator {
         this.start = StartingPoint.of(contents.targets(), machine);
         this.plan = Plan.of(contents, machine, start.detector().isPresent());
         this.limits = new ObjectLimits(contents.mostObjects());
+        this.normalize =
+                contents.stored().map(StoredPixels::normalize).orElse("{type: normalize}");
     }
 
     /** Returns the config for a folder and this machine, as YAML. */
@@ -57,6 +61,7 @@ public final class ConfigGenerator {
 
     /** Returns the config for a folder and a machine, as YAML. */
     public static String generate(LabeledFolder folder, DatasetContents contents, Machine machine) {
+        contents.stored().ifPresent(StoredPixels::requireNoFaults);
         ConfigGenerator generator = new ConfigGenerator(folder, contents, machine);
         generator.describe();
         generator.addModel();
@@ -73,7 +78,13 @@ public final class ConfigGenerator {
             CheckOptions.Depth depth,
             Runnable onImage) {
         TargetKind targets = contents.map(DatasetContents::targets).orElse(folder.targets());
-        CheckOptions options = new CheckOptions(depth, targets, machine.cores(), onImage);
+        CheckOptions options =
+                new CheckOptions(depth, targets, machine.cores(), onImage)
+                        .with(
+                                contents.flatMap(DatasetContents::stored)
+                                        .map(StoredPixels::format)
+                                        .orElse(PixelFormat.RGB),
+                                any -> {});
         return DataReports.check(
                 folder.parts(),
                 folder.root(),
@@ -298,8 +309,9 @@ public final class ConfigGenerator {
                     """,
                     Printable.shellWord(folder.root()));
         }
+        contents.stored().ifPresent(pixels -> add("%s", pixels.settings()));
         if (isClassifier) {
-            ClassifierSettings.addTransforms(text, contents, plan);
+            ClassifierSettings.addTransforms(text, contents, plan, normalize);
         } else {
             addSizeAndTransforms();
         }
@@ -325,9 +337,6 @@ public final class ConfigGenerator {
     }
 
     private void addTransforms() {
-        String normalize =
-                contents.stored().map(StoredPixels::normalize).orElse("{type: normalize}");
-        contents.stored().ifPresent(pixels -> add("%s", pixels.settings()));
         add(
                 """
                   train_transforms:
@@ -354,13 +363,18 @@ public final class ConfigGenerator {
                   train_transforms:
                     - {type: resize, ratio_range: [0.5, 2.0]}
                     - {type: random_crop, mode: absolute, cat_max_ratio: 0.75}
-                    - {type: random_flip, probability: 0.5}
-                    - {type: photometric_distortion, variant: segmentation}
-                    - {type: normalize}
+                    - {type: random_flip, probability: 0.5}%s
+                    - %s
                     - {type: pad}
-                  val_transforms: [{type: resize}, {type: normalize}]
+                  val_transforms: [{type: resize}, %s]
                 """,
-                crop, crop);
+                crop,
+                crop,
+                contents.stored().isPresent()
+                        ? ""
+                        : "\n    - {type: photometric_distortion, variant: segmentation}",
+                normalize,
+                normalize);
     }
 
     private void addSchedule() {
