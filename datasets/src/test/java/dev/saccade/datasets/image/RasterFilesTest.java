@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32;
@@ -91,8 +92,8 @@ class RasterFilesTest {
     @Test
     void reportsClippedValues() {
         Path file = file("u2_band_lzw_p2.tif");
-        assertEquals(List.of(), PixelReader.valueWarnings(file, PixelFormat.of(4, 0, 65_535)));
-        List<String> warnings = PixelReader.valueWarnings(file, PixelFormat.of(4, 65_534, 65_535));
+        assertEquals(List.of(), warnings(file, PixelFormat.of(4, 0, 65_535)));
+        List<String> warnings = warnings(file, PixelFormat.of(4, 65_534, 65_535));
         assertEquals(1, warnings.size());
         assertTrue(
                 warnings.get(0)
@@ -100,6 +101,14 @@ class RasterFilesTest {
                                 " % of its values are outside of data.range [65534.0, 65535.0] and"
                                         + " are clipped; correct data.range"),
                 warnings.get(0));
+    }
+
+    private static List<String> warnings(Path file, PixelFormat format) {
+        List<String> warnings = new ArrayList<>();
+        try (PixelFile opened = PixelFile.open(file, format)) {
+            opened.read(warnings::add).release();
+        }
+        return warnings;
     }
 
     @Test
