@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.datasets.image.OpenCv;
@@ -21,6 +22,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Generates configs for images of four channels with 12 bits, and trains with them. */
 class NewChannelsTest {
@@ -69,9 +72,8 @@ class NewChannelsTest {
         String text = Files.readString(config);
         assertTrue(text.contains("  channels: 4\n  range: [0, 4095]\n"), text);
         String checked = run("check", config);
-        assertTrue(checked.contains("  0 errors, 0 warnings"), checked);
-        String mean = text.replaceAll("(?s).*mean: \\[([\\d.]+),.*", "$1");
-        assertTrue(checked.contains("mean: [" + mean), checked + mean);
+        assertFalse(checked.contains(" warning "), checked);
+        assertEquals(firstMean(checked), firstMean(text), 0.006);
         Path run = folder.resolve("run");
         List<Object> train = new ArrayList<>(List.of("train", config, "--out", run));
         train.addAll(List.of("--iterations", "2", "--batch-size", "2", "--image-size", "64x64"));
@@ -79,7 +81,7 @@ class NewChannelsTest {
                 List.of(
                         "model.backbone.stem_channels=4",
                         "model.backbone.base_channels=4",
-                        "schedule.warmup=null",
+                        "schedule.warmup.iterations=1",
                         "evaluation.every={iterations: 2}",
                         "checkpoint.every={iterations: 2}")) {
             train.addAll(List.of("--set", set));
@@ -90,6 +92,12 @@ class NewChannelsTest {
         assertTrue(Files.readString(found.resolve("predictions.json")).contains("3.tif"));
         run("browse", config, "--out", folder.resolve("browsed"));
         return text;
+    }
+
+    private static double firstMean(String text) {
+        Matcher mean = Pattern.compile("mean: \\[([\\d.]+)").matcher(text);
+        assertTrue(mean.find(), text);
+        return Double.parseDouble(mean.group(1));
     }
 
     @Test
@@ -123,6 +131,8 @@ class NewChannelsTest {
     private static void writeImage(Path file, int variant) throws IOException {
         Mat image = new Mat(EDGE, EDGE, CvType.CV_16UC4, new Scalar(100, 900, 300, 200));
         square(image, variant).setTo(new Scalar(4000, 1000, 2000, 3000));
+        // Images with the same content are reported.
+        image.put(0, 0, Math.floorMod(file.toString().hashCode(), 1000) + 100, 900, 300, 200);
         write(image, file);
     }
 
@@ -139,8 +149,8 @@ class NewChannelsTest {
     /** Writes 13 channels of 16 bits. */
     private static void writeArray(Path file, int value) throws IOException {
         Files.createDirectories(file.getParent());
-        String header = "{'descr': '<u2', 'fortran_order': False, 'shape': (16, 17, 13), }";
-        byte[] array = new byte[128 + 2 * 16 * 17 * 13];
+        String header = "{'descr': '<u2', 'fortran_order': False, 'shape': (40, 48, 13), }";
+        byte[] array = new byte[128 + 2 * 40 * 48 * 13];
         byte[] start = "\u0093NUMPY\1\0v\0".getBytes(ISO_8859_1);
         System.arraycopy(start, 0, array, 0, start.length);
         String padded = header + " ".repeat(117 - header.length()) + "\n";

@@ -106,7 +106,8 @@ public final class ConfigGenerator {
         if (!contents.perClass().isEmpty()) {
             add("# %s", classes());
         }
-        contents.stored().ifPresent(pixels -> add("# %s.", pixels.describe()));
+        contents.stored()
+                .ifPresent(pixels -> pixels.describe().forEach(line -> add("# %s", line)));
         if (isClassifier) {
             ClassifierSettings.describeRareClass(text, contents);
         }

@@ -1,5 +1,6 @@
 package dev.saccade.configgen;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.ProgressBar;
@@ -26,6 +27,7 @@ import java.util.concurrent.Callable;
  * @param low lowest value of the sample; likewise {@code high}
  * @param images images of the sample
  * @param large images of the sample that are only read in the center
+ * @param paged images of the sample with further pages, which are not read
  * @param faults images that cannot be read or have other channels
  */
 public record StoredPixels(
@@ -35,6 +37,7 @@ public record StoredPixels(
         double high,
         int images,
         int large,
+        int paged,
         ChannelStatistics statistics,
         List<String> faults) {
 
@@ -97,7 +100,8 @@ public record StoredPixels(
                 all.low(),
                 all.high(),
                 samples.size(),
-                (int) samples.stream().filter(ValueSample::isPart).count(),
+                all.large(),
+                all.paged(),
                 all.mapped(format),
                 List.copyOf(faults));
     }
@@ -135,17 +139,28 @@ public record StoredPixels(
         return PixelFormat.of(all.channels(), 0, (double) ((1L << bits) - 1));
     }
 
-    String describe() {
-        return Text.format(
-                "%d channels of %s, %s to %s in %d images%s",
-                format.channels(),
-                String.join(" and ", types),
-                number(low),
-                number(high),
-                images,
-                large > 0
-                        ? Text.format("; only the center of %d large images was read", large)
-                        : "");
+    /** Returns comments about the sample. */
+    List<String> describe() {
+        List<String> lines = new ArrayList<>();
+        lines.add(
+                Text.format(
+                        "%s of %s, %s to %s in %s.",
+                        Count.of(format.channels(), "channel"),
+                        String.join(" and ", types),
+                        number(low),
+                        number(high),
+                        Count.of(images, "image")));
+        if (large > 0) {
+            lines.add(Text.format("Only the center of %s was read.", Count.of(large, "large image")));
+        }
+        if (paged > 0) {
+            lines.add(
+                    Text.format(
+                            "Only the first page of %s was read. If pages are channels, set channels"
+                                    + " and normalize.",
+                            Count.of(paged, "image")));
+        }
+        return lines;
     }
 
     /** Returns the lines of {@code data} for the channels and the range. */

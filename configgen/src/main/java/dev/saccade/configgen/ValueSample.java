@@ -23,7 +23,8 @@ import java.util.stream.IntStream;
  * time and memory of an image is limited.
  *
  * @param file the first image
- * @param isPart whether only the center was read
+ * @param large number of images that were only read in the center
+ * @param paged number of images with further pages, which were not read
  * @param values number of values per channel
  * @param low lowest value that is not NaN and at most 1e30; likewise {@code high}
  * @param used number of these values per channel
@@ -31,7 +32,8 @@ import java.util.stream.IntStream;
  */
 record ValueSample(
         Path file,
-        boolean isPart,
+        int large,
+        int paged,
         Set<String> types,
         boolean isUnsigned,
         long values,
@@ -55,7 +57,8 @@ record ValueSample(
         try (RasterFile opened = RasterFiles.open(file, 1)) {
             Window window = center(opened);
             boolean isPart = window.width() < opened.width() || window.height() < opened.height();
-            return of(file, isPart, opened.read(window));
+            int paged = opened.warnings().isEmpty() ? 0 : 1;
+            return of(file, isPart ? 1 : 0, paged, opened.read(window));
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }
@@ -70,7 +73,7 @@ record ValueSample(
                 (file.width() - width) / 2, (file.height() - height) / 2, width, height);
     }
 
-    private static ValueSample of(Path file, boolean isPart, Raster raster) {
+    private static ValueSample of(Path file, int large, int paged, Raster raster) {
         int channels = raster.channels();
         double[] used = new double[channels];
         double[] sums = new double[channels];
@@ -93,7 +96,8 @@ record ValueSample(
         }
         return new ValueSample(
                 file,
-                isPart,
+                large,
+                paged,
                 Set.of(Ascii.toLowerCase(raster.type().name())),
                 UNSIGNED.contains(raster.type()),
                 (long) raster.height() * raster.width(),
@@ -110,7 +114,8 @@ record ValueSample(
         all.addAll(other.types);
         return new ValueSample(
                 file,
-                isPart || other.isPart,
+                large + other.large,
+                paged + other.paged,
                 all,
                 isUnsigned && other.isUnsigned,
                 values + other.values,

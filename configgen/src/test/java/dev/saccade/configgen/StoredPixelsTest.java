@@ -85,9 +85,23 @@ class StoredPixelsTest {
             channel.write(ByteBuffer.allocate(1), HEADER + 2L * edge * edge - 1);
         }
         ValueSample sample = ValueSample.read(file);
-        assertTrue(sample.isPart());
+        assertEquals(1, sample.large());
         assertEquals(1000, sample.high());
         assertTrue(sample.values() <= 1 << 23, sample.values() + " values");
+    }
+
+    @Test
+    void reportsFurtherPages() {
+        OpenCv.load();
+        Path stack = folder.resolve("stack.tif");
+        Mat page = new Mat(4, 4, CvType.CV_16U, new Scalar(3000));
+        Imgcodecs.imwritemulti(stack.toString(), List.of(page, page));
+        assertEquals(
+                List.of(
+                        "1 channel of uint16, 3000 to 3000 in 1 image.",
+                        "Only the first page of 1 image was read. If pages are channels, set"
+                                + " channels and normalize."),
+                of(stack).orElseThrow().describe());
     }
 
     @Test
