@@ -38,7 +38,6 @@ public final class ConfigGenerator {
     private final Plan plan;
     private final ObjectLimits limits;
     private final StartingPoint start;
-    private final String normalize;
     private final ConfigText text = new ConfigText();
 
     private ConfigGenerator(LabeledFolder folder, DatasetContents contents, Machine machine) {
@@ -50,8 +49,6 @@ public final class ConfigGenerator {
         this.start = StartingPoint.of(contents.targets(), machine);
         this.plan = Plan.of(contents, machine, start.detector().isPresent());
         this.limits = new ObjectLimits(contents.mostObjects());
-        this.normalize =
-                contents.stored().map(StoredPixels::normalize).orElse("{type: normalize}");
     }
 
     /** Returns the config for a folder and this machine, as YAML. */
@@ -310,72 +307,11 @@ public final class ConfigGenerator {
                     """,
                     Printable.shellWord(folder.root()));
         }
-        contents.stored().ifPresent(pixels -> add("%s", pixels.settings()));
-        if (isClassifier) {
-            ClassifierSettings.addTransforms(text, contents, plan, normalize);
-        } else {
-            addSizeAndTransforms();
-        }
+        TransformSettings.add(text, contents, plan, machine);
         add(
                 "  batch_size: %d\t%s",
                 plan.batchSize(), machine.gpu() ? "estimated for " + machine : "");
         add("  workers: %d", Math.min(Math.max(machine.cores() / 2, 1), 8));
-    }
-
-    private void addSizeAndTransforms() {
-        double factor = (double) plan.longEdge() / Math.max(1, contents.longEdge());
-        double small = contents.smallObject() * factor;
-        add(
-                "  image_size: [%d, %d]\t%s",
-                plan.longEdge(),
-                plan.shortEdge(),
-                small == 0 ? "" : Text.format("small objects are about %.0f pixels wide", small));
-        if (isPixels) {
-            addCrops();
-        } else {
-            addTransforms();
-        }
-    }
-
-    private void addTransforms() {
-        add(
-                """
-                  train_transforms:
-                    - {type: resize, ratio_range: [0.7, 1.4]}
-                    - {type: random_crop, mode: image_size}
-                    - {type: random_flip, probability: 0.5}
-                    # For images that may be upside down, such as microscope or aerial images:
-                    # - {type: random_flip, probability: 0.5, direction: vertical}
-                    - %s
-                    - {type: pad}
-                """,
-                normalize);
-        if (contents.stored().isPresent()) {
-            add("  val_transforms: [{type: resize}, %s, {type: pad}]", normalize);
-        }
-    }
-
-    private void addCrops() {
-        int most = Math.max(32, Math.min(plan.longEdge(), plan.shortEdge()) / 32 * 32);
-        int crop = Math.min(machine.gpu() ? 512 : 256, most);
-        add(
-                """
-                  crop_size: [%d, %d]\tpart of an image in a training step
-                  train_transforms:
-                    - {type: resize, ratio_range: [0.5, 2.0]}
-                    - {type: random_crop, mode: absolute, cat_max_ratio: 0.75}
-                    - {type: random_flip, probability: 0.5}%s
-                    - %s
-                    - {type: pad}
-                  val_transforms: [{type: resize}, %s]
-                """,
-                crop,
-                crop,
-                contents.stored().isPresent()
-                        ? ""
-                        : "\n    - {type: photometric_distortion, variant: segmentation}",
-                normalize,
-                normalize);
     }
 
     private void addSchedule() {

@@ -151,13 +151,14 @@ public record StoredPixels(
                         number(high),
                         Count.of(images, "image")));
         if (large > 0) {
-            lines.add(Text.format("Only the center of %s was read.", Count.of(large, "large image")));
+            lines.add(
+                    Text.format("Only the center of %s was read.", Count.of(large, "large image")));
         }
         if (paged > 0) {
             lines.add(
                     Text.format(
-                            "Only the first page of %s was read. If pages are channels, set channels"
-                                    + " and normalize.",
+                            "Only the first page of %s was read. If pages are channels, set"
+                                    + " channels and normalize.",
                             Count.of(paged, "image")));
         }
         return lines;
