@@ -47,7 +47,11 @@ public final class ModelBench implements AutoCloseable {
     private ModelBench(RunConfig config, Input input) {
         this.config = config;
         this.input = input;
-        model = config.model().build(Collections.nCopies(input.classes, "class"));
+        model =
+                config.model()
+                        .build(
+                                Collections.nCopies(input.classes, "class"),
+                                config.data().pixels().channels());
         manager = Libtorch.newManager(Devices.local().choose(config.device()));
         model.initialize(manager, 0);
     }
@@ -130,7 +134,8 @@ public final class ModelBench implements AutoCloseable {
         model.train(true);
         ModelEma.Update averages =
                 config.ema().map(ema -> ema.build(model).update(0)).orElse(ModelEma.Update.NONE);
-        RandomBatches batches = new RandomBatches(config.model().head(), input.classes);
+        RandomBatches batches =
+                new RandomBatches(config.model().head(), input.classes, model.inChannels());
         try (Optimizer optimizer = config.optimizer().build(model);
                 Batch batch = batches.of(input.images, input.size)) {
             Consumer<NDManager> step =
@@ -196,7 +201,12 @@ public final class ModelBench implements AutoCloseable {
     }
 
     private ImageBatch images(NDManager scratch) {
-        Shape shape = new Shape(input.images, 3, input.size.height(), input.size.width());
+        Shape shape =
+                new Shape(
+                        input.images,
+                        model.inChannels(),
+                        input.size.height(),
+                        input.size.width());
         List<ImageInfo> infos = Collections.nCopies(input.images, ImageInfo.of(input.size));
         return new ImageBatch(scratch.randomNormal(shape), infos);
     }

@@ -6,6 +6,7 @@ import dev.saccade.configgen.ConfigGenerator;
 import dev.saccade.configgen.DatasetContents;
 import dev.saccade.configgen.LabeledFolder;
 import dev.saccade.configgen.Machine;
+import dev.saccade.configgen.StoredPixels;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -20,8 +21,10 @@ import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ImageLabelStatistics;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
+import dev.saccade.datasets.convert.LabeledImage;
 import dev.saccade.datasets.convert.SourceCheck;
 import dev.saccade.datasets.convert.SourceLabels;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.train.Training;
@@ -113,7 +116,7 @@ final class CheckCommand extends BaseCommand {
 
     private static Optional<DatasetContents> contents(LabeledFolder folder) {
         try {
-            return Optional.of(DatasetContents.of(folder));
+            return Optional.of(DatasetContents.of(folder, Progress::new));
         } catch (SaccadeException e) {
             // The check reports the errors.
             return Optional.empty();
@@ -123,13 +126,15 @@ final class CheckCommand extends BaseCommand {
     private int check(ConvertibleFolder folder) {
         SourceLabels labels = folder.read(this);
         Map<String, DatasetReport> reports = new LinkedHashMap<>();
+        PixelFormat pixels = pixels(labels);
         try (Progress progress = new Progress("check", -1, " images")) {
             CheckOptions options =
                     new CheckOptions(
                             !quick,
                             TargetKind.BOXES,
                             Runtime.getRuntime().availableProcessors(),
-                            progress::step);
+                                    progress::step)
+                            .with(pixels, any -> {});
             SourceCheck.run(folder.path(), labels, options)
                     .forEach(
                             (part, report) ->
@@ -143,6 +148,17 @@ final class CheckCommand extends BaseCommand {
                 reports,
                 "convert the data set before training: " + command,
                 "correct the errors, then convert the data set: " + command);
+    }
+
+    private static PixelFormat pixels(SourceLabels labels) {
+        List<Path> images =
+                labels.withoutFaulty().images().stream()
+                        .filter(image -> !image.embedded())
+                        .map(LabeledImage::file)
+                        .toList();
+        return StoredPixels.of(images, Progress::new)
+                .map(StoredPixels::format)
+                .orElse(PixelFormat.RGB);
     }
 
     /** Returns the report, with a warning if an image exceeds the default detection limits. */

@@ -82,7 +82,12 @@ final class InfoCommand extends BaseCommand {
         InputOptions.Input chosen = input.choose(config, bound);
         chosen.note().ifPresent(note -> printMessage("%s", note));
         ModelSummary summary =
-                ModelSummary.measure(config.name(), bound.model(), chosen.size(), chosen.classes());
+                ModelSummary.measure(
+                        config.name(),
+                        bound.model(),
+                        chosen.size(),
+                        chosen.classes(),
+                        bound.data().pixels().channels());
         Optional<Path> checkpoint = config.checkpoint();
         if (checkpoint.isEmpty()) {
             json.print(spec, summary);

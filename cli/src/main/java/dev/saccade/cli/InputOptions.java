@@ -9,6 +9,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.image.OpenCv;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.datasets.loader.InferenceInput;
 import dev.saccade.datasets.loader.InferenceReader;
 import dev.saccade.models.ModelSpec;
@@ -16,7 +17,6 @@ import dev.saccade.train.config.RunConfig;
 
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;
-import org.opencv.core.Scalar;
 
 import picocli.CommandLine.Option;
 
@@ -102,7 +102,8 @@ final class InputOptions {
                             .val()
                             .map(each -> each.open(source.data().root()))
                             .filter(dataset -> dataset.size() > 0);
-            return val.map(dataset -> size(bound, reader -> reader.read(dataset, 0)));
+            PixelFormat pixels = bound.data().pixels();
+            return val.map(dataset -> size(bound, pixels, reader -> reader.read(dataset, 0)));
         } catch (SaccadeException e) {
             // The data may be on another machine.
             return Optional.empty();
@@ -111,24 +112,25 @@ final class InputOptions {
 
     private static Size transformedSize(RunConfig bound) {
         OpenCv.load();
+        int channels = bound.data().pixels().channels();
+        PixelFormat format = new PixelFormat(channels, List.of(), List.of(), List.of());
         Mat pixels =
-                new Mat(
+                Mat.zeros(
                         TYPICAL_IMAGE.height(),
                         TYPICAL_IMAGE.width(),
-                        CvType.CV_8UC3,
-                        Scalar.all(0));
+                        CvType.CV_8UC(channels));
         try {
-            return size(bound, reader -> reader.read(List.of(ImageSource.of(pixels))));
+            return size(bound, format, reader -> reader.read(List.of(ImageSource.of(pixels))));
         } finally {
             pixels.release();
         }
     }
 
-    private static Size size(RunConfig config, Function<InferenceReader, InferenceInput> read) {
+    private static Size size(
+            RunConfig config, PixelFormat format, Function<InferenceReader, InferenceInput> read) {
         OpenCv.load();
         InferenceReader reader =
-                new InferenceReader(
-                        List.of(config.data().valTransformsAtSize()), config.data().pixels());
+                new InferenceReader(List.of(config.data().valTransformsAtSize()), format);
         try (InferenceInput input = read.apply(reader)) {
             return input.batches().get(0).size();
         }

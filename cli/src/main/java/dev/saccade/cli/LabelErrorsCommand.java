@@ -10,6 +10,7 @@ import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Problems;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.eval.coco.CocoResults;
 import dev.saccade.eval.labelerrors.LabelErrorKind;
 import dev.saccade.eval.labelerrors.LabelErrors;
@@ -96,7 +97,9 @@ final class LabelErrorsCommand extends BaseCommand {
                             "Suspected label errors",
                             annotations + ": " + summary(errors),
                             List.of(),
-                            List.of(LabelErrorSection.of(dataset, errors, count)));
+                            List.of(
+                                    LabelErrorSection.of(
+                                            dataset, errors, count, PixelFormat.RGB)));
             page.write(folder.resolve("index.html"));
             folder.write(
                     LabelErrorsFile.NAME, LabelErrorsFile.json(errors, dataset).getBytes(UTF_8));

@@ -59,7 +59,7 @@ final class NewCommand extends BaseCommand {
                     file);
         }
         LabeledFolder found = LabeledFolder.find(folder).orElseThrow(() -> refuse(folder));
-        DatasetContents contents = DatasetContents.of(found);
+        DatasetContents contents = DatasetContents.of(found, Progress::new);
         Machine machine = Machine.current();
         DataReports reports;
         try (Progress progress = new Progress("check", -1, " images")) {

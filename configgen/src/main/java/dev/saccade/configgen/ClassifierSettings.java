@@ -5,7 +5,7 @@ import dev.saccade.core.Printable;
 import dev.saccade.datasets.ClassBalancedDataset;
 import dev.saccade.datasets.Dataset;
 
-/** Model and transforms of a classifier. */
+/** Model and classes of a classifier. */
 final class ClassifierSettings {
 
     private ClassifierSettings() {}
@@ -41,26 +41,5 @@ final class ClassifierSettings {
                     "  # train: %s",
                     ConfigGenerator.inline(new ClassBalancedDataset.Config(train, even, true)));
         }
-    }
-
-    static void addTransforms(ConfigText text, DatasetContents contents, Plan plan) {
-        int edge = plan.shortEdge();
-        text.add(
-                "  image_size: [%d, %d]\tinput size; images have about %dx%d pixels",
-                edge, edge, contents.longEdge(), contents.shortEdge());
-        text.add(
-                """
-                  train_transforms:
-                    # Larger crops than the [0.08, 1] of ImageNet, for short training.
-                    - {type: random_resized_crop, scale: [0.35, 1]}
-                    - {type: random_flip, probability: 0.5}
-                    # For images that may be upside down, such as microscope or aerial images:
-                    # - {type: random_flip, probability: 0.5, direction: vertical}
-                    - {type: normalize}
-                  val_transforms:
-                    - {type: resize_edge}
-                    - {type: center_crop}
-                    - {type: normalize}
-                """);
     }
 }

@@ -12,6 +12,7 @@ import dev.saccade.core.components.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.train.data.DataReports;
 
@@ -57,6 +58,7 @@ public final class ConfigGenerator {
 
     /** Returns the config for a folder and a machine, as YAML. */
     public static String generate(LabeledFolder folder, DatasetContents contents, Machine machine) {
+        contents.stored().ifPresent(StoredPixels::requireNoFaults);
         ConfigGenerator generator = new ConfigGenerator(folder, contents, machine);
         generator.describe();
         generator.addModel();
@@ -73,7 +75,13 @@ public final class ConfigGenerator {
             CheckOptions.Depth depth,
             Runnable onImage) {
         TargetKind targets = contents.map(DatasetContents::targets).orElse(folder.targets());
-        CheckOptions options = new CheckOptions(depth, targets, machine.cores(), onImage);
+        CheckOptions options =
+                new CheckOptions(depth, targets, machine.cores(), onImage)
+                        .with(
+                                contents.flatMap(DatasetContents::stored)
+                                        .map(StoredPixels::format)
+                                        .orElse(PixelFormat.RGB),
+                                any -> {});
         return DataReports.check(
                 folder.parts(),
                 folder.root(),
@@ -95,7 +103,8 @@ public final class ConfigGenerator {
         if (!contents.perClass().isEmpty()) {
             add("# %s", classes());
         }
-        contents.stored().ifPresent(pixels -> add("# %s.", pixels.describe()));
+        contents.stored()
+                .ifPresent(pixels -> pixels.describe().forEach(line -> add("# %s", line)));
         if (isClassifier) {
             ClassifierSettings.describeRareClass(text, contents);
         }
@@ -298,69 +307,11 @@ public final class ConfigGenerator {
                     """,
                     Printable.shellWord(folder.root()));
         }
-        if (isClassifier) {
-            ClassifierSettings.addTransforms(text, contents, plan);
-        } else {
-            addSizeAndTransforms();
-        }
+        TransformSettings.add(text, contents, plan, machine);
         add(
                 "  batch_size: %d\t%s",
                 plan.batchSize(), machine.gpu() ? "estimated for " + machine : "");
         add("  workers: %d", Math.min(Math.max(machine.cores() / 2, 1), 8));
-    }
-
-    private void addSizeAndTransforms() {
-        double factor = (double) plan.longEdge() / Math.max(1, contents.longEdge());
-        double small = contents.smallObject() * factor;
-        add(
-                "  image_size: [%d, %d]\t%s",
-                plan.longEdge(),
-                plan.shortEdge(),
-                small == 0 ? "" : Text.format("small objects are about %.0f pixels wide", small));
-        if (isPixels) {
-            addCrops();
-        } else {
-            addTransforms();
-        }
-    }
-
-    private void addTransforms() {
-        String normalize =
-                contents.stored().map(StoredPixels::normalize).orElse("{type: normalize}");
-        contents.stored().ifPresent(pixels -> add("%s", pixels.settings()));
-        add(
-                """
-                  train_transforms:
-                    - {type: resize, ratio_range: [0.7, 1.4]}
-                    - {type: random_crop, mode: image_size}
-                    - {type: random_flip, probability: 0.5}
-                    # For images that may be upside down, such as microscope or aerial images:
-                    # - {type: random_flip, probability: 0.5, direction: vertical}
-                    - %s
-                    - {type: pad}
-                """,
-                normalize);
-        if (contents.stored().isPresent()) {
-            add("  val_transforms: [{type: resize}, %s, {type: pad}]", normalize);
-        }
-    }
-
-    private void addCrops() {
-        int most = Math.max(32, Math.min(plan.longEdge(), plan.shortEdge()) / 32 * 32);
-        int crop = Math.min(machine.gpu() ? 512 : 256, most);
-        add(
-                """
-                  crop_size: [%d, %d]\tpart of an image in a training step
-                  train_transforms:
-                    - {type: resize, ratio_range: [0.5, 2.0]}
-                    - {type: random_crop, mode: absolute, cat_max_ratio: 0.75}
-                    - {type: random_flip, probability: 0.5}
-                    - {type: photometric_distortion, variant: segmentation}
-                    - {type: normalize}
-                    - {type: pad}
-                  val_transforms: [{type: resize}, {type: normalize}]
-                """,
-                crop, crop);
     }
 
     private void addSchedule() {

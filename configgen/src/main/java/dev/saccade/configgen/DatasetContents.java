@@ -4,6 +4,7 @@ import com.google.common.collect.ArrayListMultimap;
 import com.google.common.collect.ListMultimap;
 import com.google.common.collect.Multimaps;
 
+import dev.saccade.core.ProgressBar;
 import dev.saccade.core.components.TargetKind;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.IntStream;
 
 /**
  * The properties of a data set that its config depends on. Reading them decodes no 8-bit RGB image.
@@ -29,7 +31,7 @@ import java.util.OptionalInt;
  * @param smallObject square root of a small object's box area in pixels: the 10th percentile, or
  *     the median of the class with the smallest objects if that is less; 0 without objects
  * @param mostObjects largest number of objects in an image of either split
- * @param stored channels and values of object images that are not decoded to 8-bit RGB
+ * @param stored channels and values of images that are not decoded to 8-bit RGB
  */
 public record DatasetContents(
         TargetKind targets,
@@ -67,6 +69,11 @@ public record DatasetContents(
 
     /** Reads the labels of a folder. */
     public static DatasetContents of(LabeledFolder folder) {
+        return of(folder, ProgressBar.NONE);
+    }
+
+    /** Reads the labels of a folder; opens a bar if values of images are read. */
+    public static DatasetContents of(LabeledFolder folder, ProgressBar.Factory bars) {
         Dataset data = folder.train().open(folder.root());
         TargetKind targets = folder.targets();
         int evaluated = folder.val().map(val -> maxObjects(val.open(folder.root()))).orElse(0);
@@ -97,9 +104,11 @@ public record DatasetContents(
                 Collections.unmodifiableMap(perClass),
                 small(edges),
                 Math.max(maxObjects(data), evaluated),
-                targets == TargetKind.LABEL_MAPS || targets == TargetKind.CLASSES
-                        ? Optional.empty()
-                        : StoredPixels.of(data));
+                StoredPixels.of(
+                        IntStream.range(0, data.size())
+                                .mapToObj(i -> data.image(i).file())
+                                .toList(),
+                        bars));
     }
 
     private static void addImages(Dataset data, Map<String, Integer> perClass) {

@@ -1,90 +1,116 @@
 package dev.saccade.configgen;
 
-import com.google.common.base.Ascii;
-
+import dev.saccade.core.Count;
+import dev.saccade.core.Printable;
+import dev.saccade.core.Problems;
+import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.core.Workers;
 import dev.saccade.datasets.ChannelStatistics;
-import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.image.PixelFormat;
-import dev.saccade.datasets.image.PixelReader;
-import dev.saccade.datasets.image.Raster;
-import dev.saccade.datasets.image.RasterFile;
-import dev.saccade.datasets.image.RasterFiles;
-import dev.saccade.datasets.image.SampleType;
 
-import org.opencv.core.Mat;
-
-import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.IntStream;
+import java.util.concurrent.Callable;
 
 /**
- * Channels and values of TIFFs and NumPy arrays that are not 8-bit gray, RGB or RGBA, from a sample
- * of the training images.
+ * Channels and values of images that are not decoded to 8-bit RGB, from a sample of the images:
+ * more than 8 bits, NumPy arrays, and TIFFs that are not gray, RGB or RGBA.
  *
+ * @param types such as {@code uint16}
  * @param low lowest value of the sample; likewise {@code high}
+ * @param images images of the sample
+ * @param large images of the sample that are only read in the center
+ * @param paged images of the sample with further pages, which are not read
+ * @param faults images that cannot be read or have other channels
  */
 public record StoredPixels(
         PixelFormat format,
-        SampleType type,
+        Set<String> types,
         double low,
         double high,
         int images,
-        ChannelStatistics statistics) {
+        int large,
+        int paged,
+        ChannelStatistics statistics,
+        List<String> faults) {
 
     private static final int SAMPLED = 50;
+    private static final int THREADS = 4;
     private static final Set<Integer> DECODED_CHANNELS = Set.of(1, 3, 4);
 
-    /** Reads the sample; empty if images are decoded to 8-bit RGB. */
-    static Optional<StoredPixels> of(Dataset data) {
-        int step = Math.max(1, data.size() / SAMPLED);
-        List<Path> files =
-                IntStream.range(0, data.size())
-                        .filter(i -> i % step == 0)
-                        .mapToObj(i -> data.image(i).file())
-                        .toList();
-        if (files.isEmpty() || isDecoded(files.get(0))) {
+    /** Reads a sample of the images; empty if they are decoded to 8-bit RGB. */
+    public static Optional<StoredPixels> of(List<Path> images, ProgressBar.Factory bars) {
+        if (images.isEmpty() || isDecoded(images.get(0))) {
             return Optional.empty();
         }
-        double low = Double.POSITIVE_INFINITY;
-        double high = Double.NEGATIVE_INFINITY;
-        SampleType type = SampleType.UINT8;
-        int channels = 0;
-        for (Path file : files) {
-            try (RasterFile opened = RasterFiles.open(file, 1)) {
-                Raster raster = opened.read();
-                channels = channels == 0 ? raster.channels() : channels;
-                type = raster.type();
-                for (int y = 0; y < raster.height(); y++) {
-                    for (int x = 0; x < raster.width(); x++) {
-                        for (int c = 0; c < raster.channels(); c++) {
-                            double value = raster.value(y, x, c);
-                            low = Double.isFinite(value) ? Math.min(low, value) : low;
-                            high = Double.isFinite(value) ? Math.max(high, value) : high;
-                        }
-                    }
-                }
-            } catch (IOException e) {
-                throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
+        int step = Math.max(1, images.size() / SAMPLED);
+        List<String> faults = Collections.synchronizedList(new ArrayList<>());
+        List<Callable<Optional<ValueSample>>> tasks = new ArrayList<>();
+        for (int i = 0; i < images.size(); i += step) {
+            Path image = images.get(i);
+            tasks.add(() -> read(image, faults));
+        }
+        int threads = Math.min(THREADS, Runtime.getRuntime().availableProcessors());
+        List<ValueSample> samples = new ArrayList<>();
+        try (Workers workers = new Workers("values", threads);
+                ProgressBar bar = bars.open("values", tasks.size(), " images")) {
+            workers.run(
+                    tasks,
+                    sample -> {
+                        sample.ifPresent(samples::add);
+                        bar.step();
+                    });
+        }
+        return samples.isEmpty() ? Optional.empty() : Optional.of(of(samples, faults));
+    }
+
+    private static Optional<ValueSample> read(Path image, List<String> faults) {
+        try {
+            return Optional.of(ValueSample.read(image));
+        } catch (SaccadeException e) {
+            faults.add(e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    private static StoredPixels of(List<ValueSample> samples, List<String> faults) {
+        ValueSample first = samples.get(0);
+        for (ValueSample other : samples) {
+            if (other.channels() != first.channels()) {
+                faults.add(
+                        Printable.format(
+                                "%s: has %d channels, but %s has %d; use images with the same"
+                                        + " channels",
+                                other.file(), other.channels(), first.file(), first.channels()));
             }
         }
-        PixelFormat format = format(channels, type, low, high);
-        return Optional.of(
-                new StoredPixels(
-                        format,
-                        type,
-                        low,
-                        high,
-                        files.size(),
-                        files.stream()
-                                .map(file -> statistics(file, format))
-                                .reduce(ChannelStatistics::plus)
-                                .orElseThrow()));
+        samples.removeIf(other -> other.channels() != first.channels());
+        ValueSample all = samples.stream().reduce(ValueSample::plus).orElseThrow();
+        PixelFormat format = format(all);
+        return new StoredPixels(
+                format,
+                all.types(),
+                all.low(),
+                all.high(),
+                samples.size(),
+                all.large(),
+                all.paged(),
+                all.mapped(format),
+                List.copyOf(faults));
+    }
+
+    /** Throws if an image of the sample cannot be read or has other channels. */
+    void requireNoFaults() {
+        Problems problems = new Problems();
+        faults.forEach(fault -> problems.add("%s", fault));
+        problems.throwIfAny("images");
     }
 
     private static boolean isDecoded(Path file) {
@@ -98,38 +124,44 @@ public record StoredPixels(
         return switch (header.kind()) {
             case NUMPY -> false;
             case TIFF -> header.bits() <= Byte.SIZE && DECODED_CHANNELS.contains(header.channels());
-            default -> true;
+            default -> header.bits() <= Byte.SIZE;
         };
     }
 
     /** Returns the smallest range of 8 or more bits for unsigned values, else the values found. */
-    private static PixelFormat format(int channels, SampleType type, double low, double high) {
-        boolean isUnsigned =
-                type == SampleType.UINT8 || type == SampleType.UINT16 || type == SampleType.UINT32;
-        if (!isUnsigned) {
-            return PixelFormat.of(channels, low < high ? low : 0, low < high ? high : 1);
+    private static PixelFormat format(ValueSample all) {
+        double low = all.low();
+        double high = all.high();
+        if (!all.isUnsigned()) {
+            return PixelFormat.of(all.channels(), low < high ? low : 0, low < high ? high : 1);
         }
         int bits = Math.max(Byte.SIZE, Long.SIZE - Long.numberOfLeadingZeros((long) high));
-        return PixelFormat.of(channels, 0, (double) ((1L << bits) - 1));
+        return PixelFormat.of(all.channels(), 0, (double) ((1L << bits) - 1));
     }
 
-    private static ChannelStatistics statistics(Path file, PixelFormat format) {
-        Mat image = PixelReader.read(file, format);
-        try {
-            return ChannelStatistics.of(image);
-        } finally {
-            image.release();
+    /** Returns comments about the sample. */
+    List<String> describe() {
+        List<String> lines = new ArrayList<>();
+        lines.add(
+                Text.format(
+                        "%s of %s, %s to %s in %s.",
+                        Count.of(format.channels(), "channel"),
+                        String.join(" and ", types),
+                        number(low),
+                        number(high),
+                        Count.of(images, "image")));
+        if (large > 0) {
+            lines.add(
+                    Text.format("Only the center of %s was read.", Count.of(large, "large image")));
         }
-    }
-
-    String describe() {
-        return Text.format(
-                "%d channels of %s, %s to %s in %d images",
-                format.channels(),
-                Ascii.toLowerCase(type.name()),
-                number(low),
-                number(high),
-                images);
+        if (paged > 0) {
+            lines.add(
+                    Text.format(
+                            "Only the first page of %s was read. If pages are channels, set"
+                                    + " channels and normalize.",
+                            Count.of(paged, "image")));
+        }
+        return lines;
     }
 
     /** Returns the lines of {@code data} for the channels and the range. */

@@ -2,11 +2,8 @@ package dev.saccade.datasets;
 
 import com.google.common.primitives.ImmutableDoubleArray;
 
-import org.opencv.core.Core;
-import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -23,21 +20,29 @@ public record ChannelStatistics(
 
     /** Returns the sums of an image, [H, W, C] float32 as by the loader. */
     public static ChannelStatistics of(Mat image) {
-        List<Mat> channels = new ArrayList<>();
-        Core.split(image, channels);
-        ImmutableDoubleArray.Builder sums = ImmutableDoubleArray.builder();
-        ImmutableDoubleArray.Builder squares = ImmutableDoubleArray.builder();
-        int count = channels.size();
-        for (int i = 0; i < count; i++) {
-            Mat channel = channels.get(count == RGB ? RGB - 1 - i : i);
-            Mat wide = new Mat();
-            channel.convertTo(wide, CvType.CV_64F);
-            sums.add(Core.sumElems(wide).val[0]);
-            squares.add(wide.dot(wide));
-            wide.release();
+        int channels = image.channels();
+        double[] sums = new double[channels];
+        double[] squares = new double[channels];
+        float[] row = new float[image.cols() * channels];
+        for (int y = 0; y < image.rows(); y++) {
+            image.get(y, 0, row);
+            for (int c = 0; c < channels; c++) {
+                double sum = 0;
+                double square = 0;
+                for (int i = c; i < row.length; i += channels) {
+                    double value = row[i];
+                    sum += value;
+                    square += value * value;
+                }
+                int rgb = channels == RGB ? RGB - 1 - c : c;
+                sums[rgb] += sum;
+                squares[rgb] += square;
+            }
         }
-        channels.forEach(Mat::release);
-        return new ChannelStatistics(image.total(), sums.build(), squares.build());
+        return new ChannelStatistics(
+                image.total(),
+                ImmutableDoubleArray.copyOf(sums),
+                ImmutableDoubleArray.copyOf(squares));
     }
 
     public ChannelStatistics plus(ChannelStatistics other) {

@@ -45,12 +45,13 @@ public record ModelSummary(
         long peakMemoryMiB) {
 
     /** Builds a model, predicts one image on the CPU, and returns the summary. */
-    public static ModelSummary measure(String name, ModelConfig config, Size size, int classes) {
-        Model<?> model = config.build(Collections.nCopies(classes, "class"));
+    public static ModelSummary measure(
+            String name, ModelConfig config, Size size, int classes, int channels) {
+        Model<?> model = config.build(Collections.nCopies(classes, "class"), channels);
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             model.initialize(manager, 0);
             model.train(false);
-            NDArray pixels = manager.zeros(new Shape(1, 3, size.height(), size.width()));
+            NDArray pixels = manager.zeros(new Shape(1, channels, size.height(), size.width()));
             ImageBatch batch = new ImageBatch(pixels, List.of(ImageInfo.of(size)));
             List<String> features = NoGrad.call(() -> shapes(model, batch));
             model.predict(batch);

@@ -18,6 +18,7 @@ import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
@@ -26,8 +27,9 @@ import java.util.stream.IntStream;
  * Training batches of random pixels and labels, for benchmarks and memory estimates.
  *
  * @param head determines the type of targets
+ * @param channels channels of the images
  */
-public record RandomBatches(HeadConfig head, int classes) {
+public record RandomBatches(HeadConfig head, int classes, int channels) {
 
     static {
         OpenCv.load();
@@ -49,9 +51,11 @@ public record RandomBatches(HeadConfig head, int classes) {
     }
 
     private Sample sample(int image, Size size) {
-        Mat pixels = new Mat(size.height(), size.width(), CvType.CV_8UC3);
+        Mat pixels = new Mat(size.height(), size.width(), CvType.CV_8UC(channels));
         Core.setRNGSeed(image);
-        Core.randu(pixels, 0, 255);
+        Mat values = pixels.reshape(1);
+        Core.randu(values, 0, 255);
+        values.release();
         ImageInfo info = ImageInfo.of(image, "", size);
         Sample sample =
                 switch (head.targets()) {
@@ -65,8 +69,11 @@ public record RandomBatches(HeadConfig head, int classes) {
                                     objects(image, size),
                                     labels(image, size, head.semanticClasses()));
                 };
-        return sample.withNormalization(
-                new Normalization(new float[] {128, 128, 128}, new float[] {64, 64, 64}));
+        float[] mean = new float[channels];
+        float[] std = new float[channels];
+        Arrays.fill(mean, 128);
+        Arrays.fill(std, 64);
+        return sample.withNormalization(new Normalization(mean, std));
     }
 
     /** Returns random objects whose masks fill their boxes. */

@@ -42,12 +42,9 @@ public final class TrialRun implements AutoCloseable {
         this.ranks = ranks;
         bytesBefore = TensorMemory.of(device).map(TensorMemory::bytes).orElse(0L);
         RunConfig alone = config.with("accumulation=1");
-        batches = new RandomBatches(config.model().head(), classes);
-        Model<?> model =
-                config.model()
-                        .build(
-                                Collections.nCopies(classes, "class"),
-                                config.data().pixels().channels());
+        int channels = config.data().pixels().channels();
+        batches = new RandomBatches(config.model().head(), classes, channels);
+        Model<?> model = config.model().build(Collections.nCopies(classes, "class"), channels);
         manager = Libtorch.newManager(device);
         model.initialize(manager, 0);
         model.train(true);

@@ -77,7 +77,10 @@ record CrossValidationReport(
                         "Each run is evaluated on the images of its fold, with its last weights.",
                         metricsTable()));
         labelErrors
-                .map(errors -> LabelErrorSection.of(dataset, errors, SHOWN_ERRORS))
+                .map(
+                        errors ->
+                                LabelErrorSection.of(
+                                        dataset, errors, SHOWN_ERRORS, config.data().pixels()))
                 .ifPresent(sections::add);
         return sections;
     }

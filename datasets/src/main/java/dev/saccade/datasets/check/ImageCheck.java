@@ -7,6 +7,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.Workers;
 import dev.saccade.core.components.TargetKind;
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ChannelStatistics;
 import dev.saccade.datasets.CheckOptions;
@@ -15,12 +16,13 @@ import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.image.ImageReader;
-import dev.saccade.datasets.image.PixelFormat;
-import dev.saccade.datasets.image.PixelReader;
+import dev.saccade.datasets.image.PixelFile;
 import dev.saccade.datasets.image.TarArchive;
 
+import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -109,7 +111,9 @@ public final class ImageCheck {
             read.warnings().forEach(warnings);
             ImageReader.check(file, read);
             if (options.depth() == Depth.PIXELS) {
-                pixels = OptionalLong.of(hash(ImageReader.decode(file, read, bytes, warnings)));
+                Mat image = ImageReader.decode(file, read, bytes, warnings);
+                pixels = OptionalLong.of(hash(image));
+                image.release();
             }
         } catch (SaccadeException e) {
             findings.accept(Finding.error(file, subject, Finding.error(file, e).message()));
@@ -121,34 +125,40 @@ public final class ImageCheck {
     /** Checks an image of another format than 8-bit RGB, and its extra files. */
     private static OptionalLong checkStored(
             Path path, CheckOptions options, Consumer<String> warnings) {
-        PixelFormat format = options.pixels();
-        PixelReader.warnings(path, format).forEach(warnings);
-        if (options.depth() != Depth.PIXELS) {
-            return OptionalLong.empty();
-        }
-        PixelReader.valueWarnings(path, format).forEach(warnings);
-        Mat image = PixelReader.read(path, format);
-        options.statistics().accept(ChannelStatistics.of(image));
-        Hasher hasher = Hashing.murmur3_128().newHasher().putInt(image.rows());
-        float[] row = new float[image.cols() * image.channels()];
-        for (int y = 0; y < image.rows(); y++) {
-            image.get(y, 0, row);
-            for (float value : row) {
-                hasher.putFloat(value);
+        Mat image;
+        try (PixelFile file = PixelFile.open(path, options.pixels())) {
+            file.warnings().forEach(warnings);
+            file.requireAtMost(ImageInfo.MAX_PIXELS);
+            if (options.depth() != Depth.PIXELS) {
+                return OptionalLong.empty();
             }
+            image = file.read(warnings);
         }
-        image.release();
-        return OptionalLong.of(hasher.hash().asLong());
+        try {
+            options.statistics().accept(ChannelStatistics.of(image));
+            return OptionalLong.of(hash(image));
+        } finally {
+            image.release();
+        }
     }
 
     private static long hash(Mat image) {
         Hasher hasher = Hashing.murmur3_128().newHasher().putInt(image.rows());
-        byte[] row = new byte[image.cols() * image.channels()];
+        boolean isByte = image.depth() == CvType.CV_8U;
+        int values = image.cols() * image.channels();
+        byte[] bytes = new byte[isByte ? values : 0];
+        float[] floats = new float[isByte ? 0 : values];
+        ByteBuffer row = ByteBuffer.allocate(floats.length * Float.BYTES);
         for (int y = 0; y < image.rows(); y++) {
-            image.get(y, 0, row);
-            hasher.putBytes(row);
+            if (isByte) {
+                image.get(y, 0, bytes);
+                hasher.putBytes(bytes);
+            } else {
+                image.get(y, 0, floats);
+                row.asFloatBuffer().put(floats);
+                hasher.putBytes(row.array());
+            }
         }
-        image.release();
         return hasher.hash().asLong();
     }
 

@@ -162,7 +162,7 @@ public final class LabelBuilder {
                     embedded
                             ? ImageHeader.read(name, EmbeddedImage.read(file))
                             : ImageHeader.read(file);
-            ImageReader.check(name, header);
+            ImageReader.checkFile(name, header);
             return Optional.of(header);
         } catch (SaccadeException e) {
             faults.accept(Finding.error(file.toString(), e));

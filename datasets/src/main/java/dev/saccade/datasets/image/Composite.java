@@ -53,6 +53,22 @@ public final class Composite {
         return isDecoded ? ImageReader.read(file) : stored(file);
     }
 
+    /**
+     * Shows an image file of a format with its extra files; files of 8-bit RGB data may have any
+     * format, see {@link #read(Path)}.
+     */
+    public static Mat read(Path file, PixelFormat format) {
+        if (format.isRgb8()) {
+            return read(file);
+        }
+        Mat values = PixelReader.read(file, format);
+        try {
+            return of(values, format);
+        } finally {
+            values.release();
+        }
+    }
+
     private static Mat stored(Path file) {
         try (RasterFile raster = RasterFiles.open(file, 1)) {
             Raster values = raster.read();

@@ -116,12 +116,17 @@ public final class ImageReader {
         return decode(file, header, bytes, warnings);
     }
 
-    /** Throws if an image cannot be decoded, would be decoded wrongly, or is too large. */
+    /** Throws if an image cannot be decoded to 8-bit RGB, or is too large. */
     public static void check(String file, ImageHeader header) {
         check(file, header, ImageInfo.MAX_PIXELS);
     }
 
-    private static void check(String file, ImageHeader header, long maxPixels) {
+    /** Throws if an image of any channels and bits cannot be read, or is too large. */
+    public static void checkFile(String file, ImageHeader header) {
+        checkFile(file, header, ImageInfo.MAX_PIXELS);
+    }
+
+    private static void checkFile(String file, ImageHeader header, long maxPixels) {
         if (header.storedSize().area() > maxPixels) {
             throw SaccadeException.user(
                             "%s: %s of %dx%d pixels exceeds the limit of %d million; raise the"
@@ -134,13 +139,17 @@ public final class ImageReader {
                             maxPixels / 1_000_000)
                     .withSettings("max-pixels");
         }
+        if (!header.fault().isEmpty()) {
+            throw SaccadeException.user("%s: %s %s", file, header.kind(), header.fault());
+        }
+    }
+
+    private static void check(String file, ImageHeader header, long maxPixels) {
+        checkFile(file, header, maxPixels);
         if (header.kind() == ImageHeader.Kind.NUMPY) {
             throw SaccadeException.user(
                     "%s: is a NumPy array of %d channels; set data.channels and data.range",
                     file, header.channels());
-        }
-        if (!header.fault().isEmpty()) {
-            throw SaccadeException.user("%s: %s %s", file, header.kind(), header.fault());
         }
         if (header.kind() == ImageHeader.Kind.TIFF
                 && (header.channels() > MAX_TIFF_CHANNELS || header.bits() > MAX_TIFF_BITS)) {

@@ -5,7 +5,6 @@ import static com.google.common.base.Preconditions.checkArgument;
 import com.google.common.io.Closer;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 
 import org.opencv.core.Core;
@@ -18,6 +17,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /**
  * An opened image of a {@link PixelFormat} with its extra files. Windows are read as by {@link
@@ -26,10 +27,6 @@ import java.util.List;
 public final class PixelFile implements Closeable {
 
     private static final int RGB = 3;
-    private static final double PERCENT = 100;
-
-    /** Percentage of clipped values that is not reported, such as of bright reflections. */
-    private static final double MAX_CLIPPED = 5;
 
     /** Limit of the values of a window, so that their bytes fit a Java array. */
     private static final long MAX_VALUES = (1L << 29) - 64;
@@ -118,38 +115,9 @@ public final class PixelFile implements Closeable {
         return new Size(files.get(0).height(), files.get(0).width());
     }
 
-    List<String> warnings() {
+    /** Returns warnings about ignored content, such as further pages, without the file name. */
+    public List<String> warnings() {
         return files.stream().flatMap(file -> file.warnings().stream()).toList();
-    }
-
-    /** Reads all values; returns warnings about NaN and about many values outside of the range. */
-    List<String> valueWarnings() {
-        long nan = 0;
-        long clipped = 0;
-        for (int i = 0; i < files.size(); i++) {
-            Raster raster = files.get(i).read();
-            int bytes = raster.type().bytes();
-            for (int at = 0; at < raster.samples().limit(); at += bytes) {
-                double value = raster.type().read(raster.samples(), at);
-                nan += Double.isNaN(value) ? 1 : 0;
-                clipped += mappings.get(i).clips(value) ? 1 : 0;
-            }
-        }
-        double percent = PERCENT / ((double) size().area() * format.channels());
-        double nans = percent * (double) nan;
-        double outside = percent * (double) clipped;
-        List<String> warnings = new ArrayList<>();
-        if (nan > 0) {
-            warnings.add(Text.format("%.1f %% of its values are NaN, which becomes 0", nans));
-        }
-        if (outside > MAX_CLIPPED) {
-            warnings.add(
-                    Text.format(
-                            "%.1f %% of its values are outside of data.range %s and are clipped;"
-                                    + " correct data.range",
-                            outside, format.range()));
-        }
-        return warnings;
     }
 
     /** Returns whether the whole image can be read as one window. */
@@ -158,7 +126,7 @@ public final class PixelFile implements Closeable {
     }
 
     /** Throws if the image has more pixels than allowed. */
-    void requireAtMost(long pixels) {
+    public void requireAtMost(long pixels) {
         if (size().area() > pixels) {
             throw SaccadeException.user(
                             "%s: %dx%d pixels exceed the limit of %d million; raise the limit"
@@ -170,6 +138,18 @@ public final class PixelFile implements Closeable {
 
     /** Reads the whole image; see {@link #read(Window)}. */
     Mat read() {
+        return read((raster, mapping) -> {});
+    }
+
+    /** Reads the whole image; warns about NaN and about many values outside of the range. */
+    public Mat read(Consumer<String> warnings) {
+        ClippedValues clipped = new ClippedValues(format);
+        Mat image = read(clipped::add);
+        clipped.warnings().forEach(warnings);
+        return image;
+    }
+
+    private Mat read(BiConsumer<Raster, ValueMapping> stored) {
         if (!fitsMemory()) {
             throw SaccadeException.user(
                     "%s: %dx%d pixels of %d channels exceed the limit of %d million values; predict"
@@ -180,7 +160,7 @@ public final class PixelFile implements Closeable {
                     format.channels(),
                     MAX_VALUES / 1_000_000);
         }
-        return read(new Window(0, 0, size().width(), size().height()));
+        return read(new Window(0, 0, size().width(), size().height()), stored);
     }
 
     /** Reads a part of the image; the caller frees it. */
@@ -189,10 +169,16 @@ public final class PixelFile implements Closeable {
                 (long) window.width() * window.height() * format.channels() <= MAX_VALUES,
                 "window: %s is too large",
                 window);
+        return read(window, (raster, mapping) -> {});
+    }
+
+    private Mat read(Window window, BiConsumer<Raster, ValueMapping> stored) {
         List<Mat> parts = new ArrayList<>();
         try {
             for (int i = 0; i < files.size(); i++) {
-                parts.add(scaled(files.get(i).read(window), mappings.get(i)));
+                Raster raster = files.get(i).read(window);
+                stored.accept(raster, mappings.get(i));
+                parts.add(scaled(raster, mappings.get(i)));
             }
             return parts.size() == 1 ? parts.remove(0) : merged(parts);
         } finally {

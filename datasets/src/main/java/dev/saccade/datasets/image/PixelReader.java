@@ -9,7 +9,6 @@ import org.opencv.core.Mat;
 import org.opencv.core.Scalar;
 
 import java.nio.file.Path;
-import java.util.List;
 
 /**
  * Reads images of a {@link PixelFormat} as {@code [H, W, C]} float32 in 0..255. Three channels are
@@ -33,24 +32,6 @@ public final class PixelReader {
         try (PixelFile opened = PixelFile.open(file, format)) {
             opened.requireAtMost(maxPixels);
             return opened.read();
-        }
-    }
-
-    /**
-     * Checks the channels of an image and its extra files without pixels; returns warnings.
-     *
-     * @throws SaccadeException if a file cannot be used or has other channels; names the file
-     */
-    public static List<String> warnings(Path file, PixelFormat format) {
-        try (PixelFile opened = PixelFile.open(file, format)) {
-            return opened.warnings();
-        }
-    }
-
-    /** Reads all values of an image; returns warnings about NaN and values outside of the range. */
-    public static List<String> valueWarnings(Path file, PixelFormat format) {
-        try (PixelFile opened = PixelFile.open(file, format)) {
-            return opened.fitsMemory() ? opened.valueWarnings() : List.of();
         }
     }
 

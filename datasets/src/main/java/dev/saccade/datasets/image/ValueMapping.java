@@ -14,6 +14,7 @@ final class ValueMapping {
 
     private final SampleType type;
     private final double low;
+    private final double high;
     private final double factor;
     private final float[] table;
 
@@ -27,7 +28,8 @@ final class ValueMapping {
                     name, Ascii.toLowerCase(type.name()));
         }
         low = range.isEmpty() ? 0 : range.get(0);
-        factor = WHITE / ((range.isEmpty() ? WHITE : range.get(1)) - low);
+        high = range.isEmpty() ? WHITE : range.get(1);
+        factor = WHITE / (high - low);
         boolean isSmall = type == SampleType.UINT8 || type == SampleType.UINT16;
         table = new float[isSmall ? 1 << (type.bytes() * Byte.SIZE) : 0];
         for (int i = 0; i < table.length; i++) {
@@ -49,9 +51,14 @@ final class ValueMapping {
         return factor;
     }
 
+    /** Returns whether no stored value can be clipped or NaN, such as of 8 bits without a range. */
+    boolean coversType() {
+        return table.length > 0 && !clips(0) && !clips(table.length - 1);
+    }
+
     /** Returns whether a stored value is clipped; false for NaN. */
     boolean clips(double value) {
-        return value < low || value > low + WHITE / factor;
+        return value < low || value > high;
     }
 
     float read(ByteBuffer samples, int at) {

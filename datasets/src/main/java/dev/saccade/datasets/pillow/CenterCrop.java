@@ -11,9 +11,7 @@ import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.RandomCrop;
 
-import org.opencv.core.Core;
 import org.opencv.core.Mat;
-import org.opencv.core.Scalar;
 
 import java.util.List;
 import java.util.Optional;
@@ -67,16 +65,15 @@ public record CenterCrop(@Default("[]") List<Integer> size) implements Transform
         if (down == 0 && across == 0) {
             return cropped;
         }
-        Mat padded = new Mat();
-        Core.copyMakeBorder(
-                cropped.image(),
-                padded,
-                down / 2,
-                (down + 1) / 2,
-                across / 2,
-                (across + 1) / 2,
-                Core.BORDER_CONSTANT,
-                new Scalar(0, 0, 0));
+        Mat padded = Mat.zeros(size.get(0), size.get(1), cropped.image().type());
+        Mat inside =
+                padded.submat(
+                        down / 2,
+                        down / 2 + part.height(),
+                        across / 2,
+                        across / 2 + part.width());
+        cropped.image().copyTo(inside);
+        inside.release();
         return cropped.with(
                 padded,
                 cropped.info().cropped(new Size(padded.rows(), padded.cols())),

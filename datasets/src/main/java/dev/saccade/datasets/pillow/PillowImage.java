@@ -95,18 +95,22 @@ final class PillowImage {
         }
     }
 
-    /** Returns a sample with another image; its scale is the new size over the old size. */
     static Sample replace(Sample sample, PillowImage image) {
-        Size size = new Size(image.height, image.width);
+        return replace(sample, image.toMat());
+    }
+
+    /** Returns a sample with another image; its scale is the new size over the old size. */
+    static Sample replace(Sample sample, Mat image) {
+        Size size = new Size(image.rows(), image.cols());
         ImageInfo info = sample.info();
         ImageInfo changed =
                 info.size().equals(size)
                         ? info
                         : info.resized(
                                 size,
-                                (float) ((double) image.width / info.size().width()),
-                                (float) ((double) image.height / info.size().height()));
-        return sample.with(image.toMat(), changed, sample.targets());
+                                (float) ((double) size.width() / info.size().width()),
+                                (float) ((double) size.height() / info.size().height()));
+        return sample.with(image, changed, sample.targets());
     }
 
     /** Returns why a transform of this package does not support targets other than classes. */

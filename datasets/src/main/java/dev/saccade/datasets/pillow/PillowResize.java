@@ -1,5 +1,6 @@
 package dev.saccade.datasets.pillow;
 
+import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 
 import java.util.Arrays;
@@ -20,73 +21,14 @@ final class PillowResize {
 
     private PillowResize() {}
 
-    /** The first input position of each output position, and the weights of the inputs. */
-    private static final class Filter {
-
-        private final int[] first;
-        private final int[][] weights;
-
-        Filter(int[] first, int[][] weights) {
-            this.first = first;
-            this.weights = weights;
-        }
-
-        /** Creates a filter of {@code in} positions whose range from start to end is resized. */
-        static Filter of(int in, float start, float end, int out, Interpolation interpolation) {
-            double scale = (double) (end - start) / out;
-            double filterScale = Math.max(1, scale);
-            double support = interpolation.support() * filterScale;
-            int[] first = new int[out];
-            int[][] weights = new int[out][];
-            for (int position = 0; position < out; position++) {
-                double center = start + (position + 0.5) * scale;
-                int least = Math.max(0, (int) (center - support + 0.5));
-                int most = Math.min(in, (int) (center + support + 0.5));
-                double[] values = new double[most - least];
-                double sum = 0;
-                for (int i = 0; i < values.length; i++) {
-                    double distance = (i + least - center + 0.5) * (1 / filterScale);
-                    values[i] = interpolation.weight(distance);
-                    sum += values[i];
-                }
-                first[position] = least;
-                weights[position] = fixedPoint(values, sum);
-            }
-            return new Filter(first, weights);
-        }
-
-        int start() {
-            return first[0];
-        }
-
-        int end() {
-            return first[first.length - 1] + weights[weights.length - 1].length;
-        }
-
-        /** Returns this filter for an input without the positions before {@link #start}. */
-        Filter fromStart() {
-            return new Filter(
-                    Arrays.stream(first).map(position -> position - start()).toArray(), weights);
-        }
-
-        int taps() {
-            return Arrays.stream(weights).mapToInt(values -> values.length).max().orElse(0);
-        }
-
-        private static int[] fixedPoint(double[] values, double sum) {
-            int[] fixed = new int[values.length];
-            for (int i = 0; i < values.length; i++) {
-                double weight = sum == 0 ? values[i] : values[i] / sum;
-                fixed[i] =
-                        weight < 0
-                                ? (int) (-0.5 + weight * (1 << PRECISION_BITS))
-                                : (int) (0.5 + weight * (1 << PRECISION_BITS));
-            }
-            return fixed;
-        }
+    /** Resizes bytes {@code [H, W, 3]}, or float32 of any channels; the caller frees the result. */
+    static Mat resize(Mat image, int height, int width, Interpolation interpolation) {
+        return image.depth() == CvType.CV_32F
+                ? FloatResize.resize(image, height, width, interpolation)
+                : resize(PillowImage.of(image), height, width, interpolation).toMat();
     }
 
-    static PillowImage resize(
+    private static PillowImage resize(
             PillowImage image, int height, int width, Interpolation interpolation) {
         return startsVertically(image.height(), image.width(), height, width)
                 ? toWidth(toHeight(image, height, interpolation), width, interpolation)
@@ -143,13 +85,13 @@ final class PillowResize {
 
     private static PillowImage vertical(PillowImage image, Filter filter) {
         int stride = image.width() * CHANNELS;
-        PillowImage result = new PillowImage(filter.first.length, image.width());
+        PillowImage result = new PillowImage(filter.size(), image.width());
         int[][] recent = new int[filter.taps()][stride];
         int[] sums = new int[stride];
         int unpacked = 0;
-        for (int y = 0; y < filter.first.length; y++) {
-            int[] weights = filter.weights[y];
-            int first = filter.first[y];
+        for (int y = 0; y < filter.size(); y++) {
+            int[] weights = fixedPoint(filter.weights(y));
+            int first = filter.first(y);
             for (; unpacked < first + weights.length; unpacked++) {
                 unpack(image.pixels(), unpacked * stride, recent[unpacked % recent.length]);
             }
@@ -166,6 +108,15 @@ final class PillowResize {
             pack(sums, result.pixels(), y * stride);
         }
         return result;
+    }
+
+    private static int[] fixedPoint(double[] weights) {
+        int[] fixed = new int[weights.length];
+        for (int i = 0; i < fixed.length; i++) {
+            double scaled = weights[i] * (1 << PRECISION_BITS);
+            fixed[i] = (int) (weights[i] < 0 ? scaled - 0.5 : scaled + 0.5);
+        }
+        return fixed;
     }
 
     private static void unpack(byte[] pixels, int start, int[] row) {

@@ -10,7 +10,6 @@ import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.image.PixelFormat;
 
 import org.opencv.core.Mat;
 
@@ -95,11 +94,6 @@ public record RandomResizedCrop(
     }
 
     @Override
-    public Optional<String> incompatibility(PixelFormat pixels) {
-        return Transform.requireRgb8(type(), pixels);
-    }
-
-    @Override
     public Sample apply(Sample sample, SplittableRandom random) {
         ImageInfo info = sample.info();
         Crop crop = sample(reducedDecoding ? info.original() : info.size(), random);
@@ -110,20 +104,22 @@ public record RandomResizedCrop(
     public Sample crop(Sample sample, Crop crop, Interpolation filter) {
         Size target = target();
         boolean reduced = reducedDecoding && !sample.info().size().equals(sample.info().original());
-        PillowImage resized =
-                reduced
-                        ? cropReduced(sample.image(), crop, target, filter)
-                        : PillowResize.resize(
-                                PillowImage.crop(
-                                        sample.image(),
-                                        crop.top,
-                                        crop.left,
-                                        crop.height,
-                                        crop.width),
-                                target.height(),
-                                target.width(),
-                                filter);
-        return PillowImage.replace(sample, resized);
+        if (reduced) {
+            return PillowImage.replace(sample, cropReduced(sample.image(), crop, target, filter));
+        }
+        Mat part =
+                sample.image()
+                        .submat(
+                                crop.top,
+                                crop.top + crop.height,
+                                crop.left,
+                                crop.left + crop.width);
+        try {
+            Mat resized = PillowResize.resize(part, target.height(), target.width(), filter);
+            return PillowImage.replace(sample, resized);
+        } finally {
+            part.release();
+        }
     }
 
     private PillowImage cropReduced(Mat image, Crop crop, Size target, Interpolation filter) {

@@ -12,7 +12,6 @@ import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.image.PixelFormat;
 
 import java.util.List;
 import java.util.Optional;
@@ -93,11 +92,6 @@ public record ResizeEdge(
     }
 
     @Override
-    public Optional<String> incompatibility(PixelFormat pixels) {
-        return Transform.requireRgb8(type(), pixels);
-    }
-
-    @Override
     public Sample apply(Sample sample, SplittableRandom random) {
         Size target = target(sample.info().size());
         if (target.equals(sample.info().size())) {
@@ -106,7 +100,7 @@ public record ResizeEdge(
         return PillowImage.replace(
                 sample,
                 PillowResize.resize(
-                        PillowImage.of(sample.image()),
+                        sample.image(),
                         target.height(),
                         target.width(),
                         interpolation));

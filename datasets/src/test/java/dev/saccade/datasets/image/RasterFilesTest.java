@@ -11,6 +11,8 @@ import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvFileSource;
+import org.opencv.core.Core;
+import org.opencv.core.Mat;
 
 import java.io.IOException;
 import java.net.URISyntaxException;
@@ -19,6 +21,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -91,8 +94,8 @@ class RasterFilesTest {
     @Test
     void reportsClippedValues() {
         Path file = file("u2_band_lzw_p2.tif");
-        assertEquals(List.of(), PixelReader.valueWarnings(file, PixelFormat.of(4, 0, 65_535)));
-        List<String> warnings = PixelReader.valueWarnings(file, PixelFormat.of(4, 65_534, 65_535));
+        assertEquals(List.of(), warnings(file, PixelFormat.of(4, 0, 65_535)));
+        List<String> warnings = warnings(file, PixelFormat.of(4, 65_534, 65_535));
         assertEquals(1, warnings.size());
         assertTrue(
                 warnings.get(0)
@@ -100,6 +103,35 @@ class RasterFilesTest {
                                 " % of its values are outside of data.range [65534.0, 65535.0] and"
                                         + " are clipped; correct data.range"),
                 warnings.get(0));
+    }
+
+    @Test
+    void showsTheDisplayedChannels() {
+        Path file = file("u2_band_lzw_p2.tif");
+        List<Double> range = List.of(0.0, 65_535.0);
+        Mat shown =
+                Composite.read(file, new PixelFormat(4, range, List.of(), List.of(4, 1, 2)));
+        Mat first = Composite.read(file, new PixelFormat(4, range, List.of(), List.of()));
+        // BGR shows channels 2, 1, 4 and 3, 2, 1.
+        assertEquals(0, norm(shown, 0, first, 1));
+        assertEquals(0, norm(shown, 1, first, 2));
+        assertTrue(norm(shown, 2, first, 0) > 0);
+    }
+
+    private static double norm(Mat a, int channelOfA, Mat b, int channelOfB) {
+        Mat one = new Mat();
+        Mat other = new Mat();
+        Core.extractChannel(a, one, channelOfA);
+        Core.extractChannel(b, other, channelOfB);
+        return Core.norm(one, other, Core.NORM_INF);
+    }
+
+    private static List<String> warnings(Path file, PixelFormat format) {
+        List<String> warnings = new ArrayList<>();
+        try (PixelFile opened = PixelFile.open(file, format)) {
+            opened.read(warnings::add).release();
+        }
+        return warnings;
     }
 
     @Test

@@ -34,6 +34,8 @@ final class GeoJson {
     /** Names for images in several CRS. */
     private static final String NAMES = "predictions_epsg%d.geojson";
 
+    private static final String UNKNOWN_NAME = "predictions_unknown_crs.geojson";
+
     private static final int WGS84 = 4326;
     private static final int UNKNOWN = 0;
 
@@ -133,7 +135,7 @@ final class GeoJson {
         List<String> notes = new ArrayList<>();
         features.forEach(
                 (code, each) -> {
-                    String name = features.size() == 1 ? NAME : Text.format(NAMES, code);
+                    String name = features.size() == 1 ? NAME : nameOf(code);
                     folder.write(name, collection(code, each).toString().getBytes(UTF_8));
                     notes.add(
                             Text.format(
@@ -145,6 +147,10 @@ final class GeoJson {
                                             : "EPSG:" + code));
                 });
         return notes;
+    }
+
+    private static String nameOf(int code) {
+        return code == UNKNOWN ? UNKNOWN_NAME : Text.format(NAMES, code);
     }
 
     private static ObjectNode collection(int code, ArrayNode features) {

@@ -6,6 +6,7 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.eval.classification.ClassificationEvaluation;
 import dev.saccade.eval.classification.ImageConfusionMatrix;
 import dev.saccade.eval.classification.ImageConfusionMatrix.ClassAccuracy;
@@ -40,7 +41,10 @@ public final class ClassificationSections {
 
     /** Returns headline, examples and sections. */
     public static TaskMetrics collect(
-            Dataset dataset, ClassificationEvaluation evaluation, int examples) {
+            Dataset dataset,
+            ClassificationEvaluation evaluation,
+            int examples,
+            PixelFormat format) {
         Map<String, Double> values = evaluation.values();
         List<Fact> headline = new ArrayList<>();
         List<FractionTable.Row> rows = new ArrayList<>();
@@ -52,18 +56,19 @@ public final class ClassificationSections {
         ImageConfusionMatrix confusion = evaluation.confusion();
         return new TaskMetrics(
                 headline,
-                examples(dataset, evaluation, examples),
+                examples(dataset, evaluation, examples, format),
                 List.of(
                         new Section(
                                 "Classification metrics",
                                 "",
                                 new FractionTable(List.of("Metric", "", "Value"), rows)),
-                        mistakes(dataset, evaluation),
+                        mistakes(dataset, evaluation, format),
                         confusions(confusion),
                         new Section("Per-class metrics", "", classes(confusion.perClass()))));
     }
 
-    private static Section mistakes(Dataset dataset, ClassificationEvaluation evaluation) {
+    private static Section mistakes(
+            Dataset dataset, ClassificationEvaluation evaluation, PixelFormat format) {
         List<String> names = RelativeNames.of(dataset);
         List<Gallery.Picture> pictures =
                 IntStream.range(0, dataset.size())
@@ -71,7 +76,7 @@ public final class ClassificationSections {
                         .boxed()
                         .sorted(Comparator.comparingDouble(i -> -confidence(evaluation, i)))
                         .limit(MISTAKES)
-                        .map(i -> picture(names.get(i), dataset.image(i), evaluation, i))
+                        .map(i -> picture(names.get(i), dataset.image(i), format, evaluation, i))
                         .toList();
         return new Section(
                 "Most confident mistakes",
@@ -80,9 +85,13 @@ public final class ClassificationSections {
     }
 
     private static Gallery.Picture picture(
-            String name, ImageFile image, ClassificationEvaluation evaluation, int index) {
+            String name,
+            ImageFile image,
+            PixelFormat format,
+            ClassificationEvaluation evaluation,
+            int index) {
         return new Gallery.Picture(
-                ImageScaling.base64(image.file()),
+                ImageScaling.base64(image.file(), format),
                 image.size().width(),
                 image.size().height(),
                 List.of(),
@@ -162,7 +171,10 @@ public final class ClassificationSections {
     }
 
     private static Examples examples(
-            Dataset dataset, ClassificationEvaluation evaluation, int count) {
+            Dataset dataset,
+            ClassificationEvaluation evaluation,
+            int count,
+            PixelFormat format) {
         List<String> names = RelativeNames.of(dataset);
         Comparator<Integer> worstFirst =
                 Comparator.comparingDouble(
@@ -176,7 +188,7 @@ public final class ClassificationSections {
                                 i ->
                                         new ClassificationExample(
                                                 names.get(i),
-                                                ImageScaling.base64(dataset.image(i).file()),
+                                                ImageScaling.base64(dataset.image(i).file(), format),
                                                 truth(evaluation, i),
                                                 predicted(evaluation, i),
                                                 confidence(evaluation, i)))

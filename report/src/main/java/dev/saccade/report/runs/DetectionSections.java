@@ -6,6 +6,7 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.TrainingTargets;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.eval.coco.AreaRange;
 import dev.saccade.eval.coco.ClassMetrics;
 import dev.saccade.eval.coco.CocoMetrics;
@@ -52,20 +53,22 @@ public final class DetectionSections {
      * @param labelErrors suspected label errors of the data set
      * @param score score threshold if the evaluation recommends none
      * @param examples maximum number of example images
+     * @param format channels and values of the images
      */
     public static TaskMetrics collect(
             Dataset dataset,
             DetectionEvaluation evaluation,
             LabelErrors labelErrors,
             double score,
-            int examples) {
+            int examples,
+            PixelFormat format) {
         List<CocoMetrics> metrics = evaluation.metrics();
         ScoreCurves scores = evaluation.boxes().scoreCurves();
         Optional<ScoreCurve.Point> best = scores.best();
         double threshold = best.map(ScoreCurve.Point::score).orElse(score);
         return new TaskMetrics(
                 headline(metrics, best),
-                examples(dataset, evaluation, threshold, examples),
+                examples(dataset, evaluation, threshold, examples, format),
                 List.of(
                         new Section(
                                 "Average precision",
@@ -85,7 +88,8 @@ public final class DetectionSections {
                                         + " the row background.",
                                 confusion(evaluation.confusion(threshold))),
                         new Section("Per-class AP", "", classes(metrics)),
-                        LabelErrorSection.of(dataset, labelErrors, LabelErrorSection.IN_REPORT)));
+                        LabelErrorSection.of(
+                                dataset, labelErrors, LabelErrorSection.IN_REPORT, format)));
     }
 
     private static List<Fact> headline(List<CocoMetrics> metrics, Optional<ScoreCurve.Point> best) {
@@ -100,7 +104,11 @@ public final class DetectionSections {
     }
 
     private static Examples examples(
-            Dataset dataset, DetectionEvaluation evaluation, double threshold, int count) {
+            Dataset dataset,
+            DetectionEvaluation evaluation,
+            double threshold,
+            int count,
+            PixelFormat format) {
         List<DetectionExample> all = new ArrayList<>();
         List<String> names = RelativeNames.of(dataset);
         for (int i = 0; i < dataset.size(); i++) {
@@ -118,7 +126,8 @@ public final class DetectionSections {
         }
         List<DetectionExample> shown = new ArrayList<>();
         for (int i : DetectionExample.select(all, count, threshold)) {
-            shown.add(all.get(i).withJpeg(ImageScaling.base64(dataset.image(i).file())));
+            String jpeg = ImageScaling.base64(dataset.image(i).file(), format);
+            shown.add(all.get(i).withJpeg(jpeg));
         }
         return Examples.of(shown, dataset.classes(), threshold, all.size());
     }

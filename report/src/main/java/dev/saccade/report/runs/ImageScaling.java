@@ -2,6 +2,7 @@ package dev.saccade.report.runs;
 
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.Composite;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.models.draw.Jpeg;
 
 import org.opencv.core.Mat;
@@ -18,8 +19,8 @@ public final class ImageScaling {
     private ImageScaling() {}
 
     /** Returns a base64 JPEG whose longer edge has at most 800 pixels. */
-    public static String base64(Path file) {
-        Mat image = Composite.read(file);
+    public static String base64(Path file, PixelFormat format) {
+        Mat image = Composite.read(file, format);
         try {
             shrink(image, MAX_EDGE);
             return base64(image);

@@ -6,6 +6,7 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.image.Composite;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.eval.labelerrors.LabelError;
 import dev.saccade.eval.labelerrors.LabelErrors;
@@ -40,7 +41,8 @@ public final class LabelErrorSection {
     private LabelErrorSection() {}
 
     /** Returns a section with at most {@code count} pictures. */
-    public static Section of(Dataset dataset, LabelErrors errors, int count) {
+    public static Section of(
+            Dataset dataset, LabelErrors errors, int count, PixelFormat format) {
         OpenCv.load();
         List<String> names = RelativeNames.of(dataset);
         List<LabelError> shown = errors.suspects().stream().limit(count).toList();
@@ -57,7 +59,7 @@ public final class LabelErrorSection {
             LabelError error = shown.get(i);
             if (error.image() != open) {
                 pixels.release();
-                pixels = Composite.read(dataset.image(error.image()).file());
+                pixels = Composite.read(dataset.image(error.image()).file(), format);
                 open = error.image();
             }
             pictures[i] = picture(dataset, error, i + 1, names.get(error.image()), pixels);

@@ -134,7 +134,8 @@ public record ModelEvaluation(
                                             evaluation,
                                             labelErrors.get(),
                                             settings.score,
-                                            examples),
+                                            examples,
+                                            detector.spec().pixels()),
                             () -> Optional.of(labelErrors.get())));
         }
 
@@ -193,7 +194,11 @@ public record ModelEvaluation(
                                     evaluation, others.evaluate().values(), List.of()),
                             speed,
                             examples ->
-                                    ClassificationSections.collect(dataset, evaluation, examples),
+                                    ClassificationSections.collect(
+                                            dataset,
+                                            evaluation,
+                                            examples,
+                                            classifier.spec().pixels()),
                             Optional::empty));
         }
 

@@ -85,7 +85,7 @@ public record SuggestionWriter(
         List<String> lines = new ArrayList<>(List.of(image.reason()));
         objects.ifPresent(found -> lines.add("predicted: " + counts(found)));
         return new Gallery.Picture(
-                ImageScaling.base64(image.image().file()),
+                ImageScaling.base64(image.image().file(), model.spec().pixels()),
                 image.image().size().width(),
                 image.image().size().height(),
                 objects.map(this::marks).orElse(List.of()),

@@ -80,13 +80,13 @@ class GeoJsonTest {
         geoJson.add(entry("classes", classes), reference(0));
         assertEquals(
                 List.of(
-                        "predictions_epsg0.geojson: 1 feature in a CRS without EPSG code; set it in"
-                                + " your GIS",
+                        "predictions_unknown_crs.geojson: 1 feature in a CRS without EPSG code; set"
+                                + " it in your GIS",
                         "predictions_epsg4326.geojson: 1 feature in EPSG:4326"),
                 write(geoJson));
         JsonNode wgs84 = read("predictions_epsg4326.geojson");
         assertEquals(false, wgs84.has("crs"));
-        assertEquals(true, read("predictions_epsg0.geojson").get("crs").isNull());
+        assertEquals(true, read("predictions_unknown_crs.geojson").get("crs").isNull());
         JsonNode feature = wgs84.get("features").get(0);
         assertEquals("city", feature.get("properties").get("label").asText());
         assertEquals(
