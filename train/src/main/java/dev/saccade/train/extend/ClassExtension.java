@@ -322,7 +322,7 @@ public final class ClassExtension {
         if (additions.leftOut() > 0) {
             log.accept(
                     Text.format(
-                            "left out %s with ignored regions but without objects",
+                            "left out %s without labeled objects",
                             Count.of(additions.leftOut(), noun)));
         }
         return completed;

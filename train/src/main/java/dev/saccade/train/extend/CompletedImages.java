@@ -18,9 +18,9 @@ import java.util.stream.LongStream;
 record CompletedImages(List<String> classes, List<LabeledImage> images, Additions additions) {
 
     /**
-     * Completes the labels of a data set with predictions. Images without annotations stay without,
-     * so they are not trained on; images with ignored regions but without objects are left out,
-     * because assigners without objects treat ignored regions as background.
+     * Completes the labels of a data set with predictions. Leaves out images without annotations,
+     * which are not trained on, and images with ignored regions but without objects, because
+     * assigners without objects treat ignored regions as background.
      *
      * @param names file names of the images in the annotation file
      * @param predicted class names of the predictions
@@ -38,10 +38,8 @@ record CompletedImages(List<String> classes, List<LabeledImage> images, Addition
         for (int i = 0; i < dataset.size(); i++) {
             List<Annotation> labeled = relabeled(dataset, i, completion.classes());
             LabelCompletion.Completed completed =
-                    labeled.isEmpty()
-                            ? new LabelCompletion.Completed(labeled, 0, 0)
-                            : completion.complete(labeled, predictions.get(i), predicted);
-            if (completed.ignored() > 0 && !completed.hasObjects()) {
+                    completion.complete(labeled, predictions.get(i), predicted);
+            if (labeled.isEmpty() || (completed.ignored() > 0 && !completed.hasObjects())) {
                 dropped++;
                 continue;
             }

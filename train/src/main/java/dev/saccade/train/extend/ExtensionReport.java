@@ -54,8 +54,7 @@ public record ExtensionReport(
      * @param images number of images that are trained on
      * @param objects number of added objects
      * @param ignored number of added ignored regions
-     * @param leftOut images that are not trained on, because they have ignored regions but no
-     *     object
+     * @param leftOut images that are not trained on, because they have no labeled object
      */
     public record Additions(int images, int objects, int ignored, int leftOut) {
 

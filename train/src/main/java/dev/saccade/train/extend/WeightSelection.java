@@ -22,6 +22,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -55,7 +56,8 @@ record WeightSelection(
     Candidate select(Path old, Path trained, Path scratch) {
         WeightInterpolation weights = WeightInterpolation.of(old, trained);
         Dataset all = data.val().open(ExtendedData.ROOT);
-        List<Candidate> candidates = new ArrayList<>();
+        List<ClassComparison> comparisons = new ArrayList<>();
+        Optional<Candidate> best = Optional.empty();
         for (double fraction : TRAINED_WEIGHTS) {
             Candidate candidate = evaluate(weights.at(fraction), fraction, scratch, all);
             ClassComparison classes = candidate.classes;
@@ -67,26 +69,26 @@ record WeightSelection(
                             classes.newAp(),
                             classes.largestDrop(),
                             classes.dropped(maxDrop).isEmpty() ? "" : " (too large)"));
-            candidates.add(candidate);
+            comparisons.add(classes);
+            if (classes.dropped(maxDrop).isEmpty()
+                    && best.filter(b -> b.classes.newAp() >= classes.newAp()).isEmpty()) {
+                best = Optional.of(candidate);
+            }
         }
         try {
             Files.delete(scratch);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be deleted: %s", scratch, e.getMessage());
         }
-        Candidate best =
-                candidates.stream()
-                        .filter(each -> each.classes.dropped(maxDrop).isEmpty())
-                        .max(Comparator.comparingDouble(each -> each.classes.newAp()))
-                        .orElseThrow(() -> rejected(candidates));
-        if (best.classes.newAp() < LOW_AP) {
+        Candidate selected = best.orElseThrow(() -> rejected(comparisons));
+        if (selected.classes.newAp() < LOW_AP) {
             log.accept(
                     Text.format(
                             "warning: the AP of new classes is only %.3f; train more epochs or"
                                     + " label more new images",
-                            best.classes.newAp()));
+                            selected.classes.newAp()));
         }
-        return best;
+        return selected;
     }
 
     private Candidate evaluate(Checkpoint checkpoint, double fraction, Path file, Dataset all) {
@@ -119,10 +121,9 @@ record WeightSelection(
         return new Checkpoint(checkpoint.tensors(), metadata);
     }
 
-    private SaccadeException rejected(List<Candidate> candidates) {
+    private SaccadeException rejected(List<ClassComparison> comparisons) {
         ClassComparison best =
-                candidates.stream()
-                        .map(Candidate::classes)
+                comparisons.stream()
                         .min(Comparator.comparingDouble(ClassComparison::largestDrop))
                         .orElseThrow();
         Problems problems = new Problems();
