@@ -17,9 +17,7 @@ import java.util.function.Supplier;
  * @param lacksLabels whether images lack labels of some classes
  */
 public record DataSource(
-        Supplier<Dataset> open,
-        Function<CheckOptions, DatasetReport> check,
-        boolean lacksLabels) {
+        Supplier<Dataset> open, Function<CheckOptions, DatasetReport> check, boolean lacksLabels) {
 
     public static DataSource of(Dataset.Config config, Path root) {
         return new DataSource(

@@ -5,7 +5,6 @@ import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 
 import dev.saccade.checkpoint.AtomicFile;
-import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.core.Count;
 import dev.saccade.core.Devices;
@@ -14,31 +13,20 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.TaskCancelledException;
 import dev.saccade.core.TaskMonitor;
 import dev.saccade.core.Text;
-import dev.saccade.core.components.TargetKind;
-import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetSubset;
-import dev.saccade.datasets.Finding;
-import dev.saccade.datasets.check.DatasetCheck;
-import dev.saccade.datasets.check.SplitComparison;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.models.Detector;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.Training;
 import dev.saccade.train.checkpoint.RunFolder;
-import dev.saccade.train.checkpoint.RunLayout;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.data.DataReports;
 import dev.saccade.train.extend.ExtensionReport.Additions;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -81,24 +69,20 @@ public final class ClassExtension {
         this.log = log;
     }
 
-    /**
-     * An extension in progress.
-     *
-     * @param steps number of optimizer steps of the run before
-     */
-    private record Work(
-            RunConfig config, Path weights, long steps, OutputFolder folder, TaskMonitor monitor) {
+    /** An extension in progress. */
+    private record Work(SourceRun source, OutputFolder folder, TaskMonitor monitor) {
 
         Path file(String name) {
             return folder.resolve(name);
         }
 
         Detector load(Path checkpoint) {
-            return Detector.load(checkpoint, Devices.local().choose(config.device()));
+            return Detector.load(checkpoint, Devices.local().choose(source.config().device()));
         }
 
         Predictions predict(Detector detector, Dataset images, String task) {
-            return Predictions.of(detector, images, config.data().workers(), task, monitor);
+            return Predictions.of(
+                    detector, images, source.config().data().workers(), task, monitor);
         }
     }
 
@@ -118,28 +102,18 @@ public final class ClassExtension {
      * @throws TaskCancelledException if the monitor is cancelled
      */
     public ExtensionReport run(OutputFolder folder, Path out, TaskMonitor monitor) {
-        RunFolder source = new RunFolder(run);
-        source.requireRun();
-        RunConfig config = RunConfig.load(source.config());
-        requireDetector(config);
-        Dataset oldVal = validationSet(config);
-        Optional<Dataset> oldTrain =
-                settings.replay() == 0
-                        ? Optional.empty()
-                        : Optional.of(ReplayImages.source(run, config));
-        Path weights = source.best();
-        Work work = new Work(config, weights, steps(config, weights), folder, monitor);
+        SourceRun source = SourceRun.open(run, settings.replay() > 0);
+        Work work = new Work(source, folder, monitor);
         ExtendedData extended;
         DetectionEvaluation before;
         Additions newImages;
-        try (Detector detector = work.load(work.weights)) {
+        try (Detector detector = work.load(source.weights())) {
             List<String> oldClasses = detector.classes();
-            requireClasses("validation", oldVal, oldClasses);
-            oldTrain.ifPresent(images -> requireClasses("training", images, oldClasses));
-            NewData.Opened opened = data.open(config, oldClasses);
+            source.requireClasses(oldClasses);
+            NewData.Opened opened = data.open(source.config(), oldClasses);
             ExtendedData all =
                     new ExtendedData(
-                            config.data(),
+                            source.config().data(),
                             data,
                             oldClasses,
                             opened.classes(),
@@ -147,8 +121,10 @@ public final class ClassExtension {
                             opened.train().size(),
                             0);
             describe(all, opened);
-            warnOfOverlap(config, opened.train(), oldVal);
-            before = work.predict(detector, oldVal, "evaluate").evaluate(oldVal, config);
+            source.warnings(opened.train()).forEach(line -> log.accept("warning: " + line));
+            before =
+                    work.predict(detector, source.val(), "evaluate")
+                            .evaluate(source.val(), source.config());
             warnOfUnchecked(before);
             CompletedImages completed =
                     complete(
@@ -167,14 +143,14 @@ public final class ClassExtension {
             newImages = completed.additions();
             extended = all.with(newImages.images(), 0);
         }
-        ReplayImages stored = new ReplayImages(folder, config.data().pixels());
+        ReplayImages stored = new ReplayImages(folder, source.config().data().pixels());
         Additions replayed = Additions.NONE;
-        if (oldTrain.isPresent()) {
-            replayed = replay(work, extended, oldTrain.get(), stored);
+        if (source.train().isPresent()) {
+            replayed = replay(work, extended, source.train().get(), stored);
         }
         extended = extended.with(newImages.images(), replayed.images());
         if (trainings() == 1) {
-            train(work, work.weights, extended, TRAINING);
+            train(work, source.weights(), extended, TRAINING);
         } else {
             Path first = work.file(FIRST);
             train(work, new RunFolder(first).best(), extended, TRAINING);
@@ -183,8 +159,17 @@ public final class ClassExtension {
         RunFolder trained = new RunFolder(work.file(TRAINING));
         WeightSelection.Candidate chosen =
                 new WeightSelection(
-                                config, extended, oldVal, before, settings.maxDrop(), monitor, log)
-                        .select(work.weights, trained.best(), work.file("candidate.safetensors"));
+                                source.config(),
+                                extended,
+                                source.val(),
+                                before,
+                                settings.maxDrop(),
+                                monitor,
+                                log)
+                        .select(
+                                source.weights(),
+                                trained.best(),
+                                work.file("candidate.safetensors"));
         if (settings.replay() > 0) {
             stored.storeNext(
                     extended.train(work.file("")).open(ExtendedData.ROOT), settings.replay());
@@ -200,40 +185,9 @@ public final class ClassExtension {
                         replayed,
                         stored.bytes());
         SafeTensors.write(trained.bestWeights(), chosen.checkpoint());
-        AtomicFile.write(trained.config(), config(work, work.weights, extended, out).toYaml());
+        AtomicFile.write(trained.config(), config(work, source.weights(), extended, out).toYaml());
         finish(work, trained, report);
         return report;
-    }
-
-    private void requireDetector(RunConfig config) {
-        TargetKind targets = config.model().head().targets();
-        if (!targets.hasObjects() || targets.hasLabelMaps()) {
-            throw SaccadeException.user(
-                    "%s: only detectors trained on boxes or masks can be extended; train a new run"
-                            + " on labels of all classes",
-                    run);
-        }
-    }
-
-    private Dataset validationSet(RunConfig config) {
-        try {
-            return DataReports.validationSet(config);
-        } catch (SaccadeException e) {
-            throw SaccadeException.user(
-                    e,
-                    "%s: its validation images cannot be evaluated; restore them, or correct data"
-                            + " in its config.yaml: %s",
-                    run, e.getMessage());
-        }
-    }
-
-    private void requireClasses(String part, Dataset images, List<String> classes) {
-        if (!images.classes().equals(classes)) {
-            throw SaccadeException.user(
-                    "%s: the %s set has classes %s, but the detector has %s; restore the labels"
-                            + " of the run",
-                    run, part, images.classes(), classes);
-        }
     }
 
     private void warnOfUnchecked(DetectionEvaluation before) {
@@ -249,34 +203,9 @@ public final class ClassExtension {
                                                 each.name())));
     }
 
-    /** Warns if validation images of the run are new training images. */
-    private void warnOfOverlap(RunConfig config, Dataset newTrain, Dataset oldVal) {
-        String trained = "the new training images";
-        String evaluated = "the validation set of the run";
-        CheckOptions options = DataReports.options(config, false, () -> {});
-        SplitComparison comparison = new SplitComparison();
-        Map<String, DatasetReport> reports = new LinkedHashMap<>();
-        reports.put(trained, DatasetCheck.run(newTrain, options.with(comparison.split(trained))));
-        reports.put(
-                evaluated,
-                DatasetCheck.run(
-                        oldVal,
-                        options.forEvaluation()
-                                .with(
-                                        comparison.split(
-                                                evaluated,
-                                                config.data().val().orElseThrow().lacksLabels()))));
-        comparison.complete(reports, role -> role);
-        reports.get(evaluated)
-                .messages(Finding.Severity.WARNING)
-                .forEach(line -> log.accept("warning: " + line));
-    }
-
     /** Returns the labeled classes of which all objects are labeled. */
     private Set<String> complete(Set<String> labeled, List<String> oldClasses) {
-        return settings.incomplete()
-                ? Sets.difference(labeled, Set.copyOf(oldClasses))
-                : labeled;
+        return settings.incomplete() ? Sets.difference(labeled, Set.copyOf(oldClasses)) : labeled;
     }
 
     private void describe(ExtendedData all, NewData.Opened opened) {
@@ -338,7 +267,7 @@ public final class ClassExtension {
         if (settings.disjoint()) {
             completed = CompletedImages.complete(images, names, extended.classes());
         } else {
-            train(work, work.weights, extended, FIRST);
+            train(work, work.source.weights(), extended, FIRST);
             try (Detector detector = work.load(new RunFolder(work.file(FIRST)).best())) {
                 completed =
                         complete(
@@ -357,17 +286,9 @@ public final class ClassExtension {
         return completed.additions();
     }
 
-    private long steps(RunConfig config, Path weights) {
-        long perEpoch =
-                RunLayout.of(weights, Checkpoints.open(weights).metadata()).stepsPerEpoch();
-        // The config of an extended run has the length of its last training.
-        return config.lengthInSteps(perEpoch).iterations()
-                * ExtensionReport.read(run).map(ExtensionReport::trainings).orElse(1);
-    }
-
     private RunConfig config(Work work, Path weights, ExtendedData extended, Path folder) {
-        return new ExtendedConfig(work.config, weights)
-                .of(extended, folder, work.steps / trainings(), settings.epochs());
+        return new ExtendedConfig(work.source.config(), weights)
+                .of(extended, folder, work.source.steps() / trainings(), settings.epochs());
     }
 
     /** Returns the number of trainings; they share the optimizer steps. */

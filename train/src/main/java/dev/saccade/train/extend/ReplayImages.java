@@ -38,6 +38,7 @@ final class ReplayImages {
 
     /** Names of stored images by original and stored file. */
     private final Map<Path, String> names = new HashMap<>();
+
     private int stored;
     private long bytes;
 
@@ -83,8 +84,7 @@ final class ReplayImages {
     private String store(Path file) {
         String original = file.getFileName().toString();
         // Images of an extended run already have a number.
-        String name =
-                Text.format("%05d_%s", stored + 1, original.replaceFirst("^[0-9]{5}_", ""));
+        String name = Text.format("%05d_%s", stored + 1, original.replaceFirst("^[0-9]{5}_", ""));
         Path copy = Path.of(IMAGES, name);
         add(copy, file);
         List<Path> extraFiles = pixels.extraFiles(file);

@@ -45,8 +45,7 @@ class ReplayImagesTest {
         Files.createDirectory(folder.resolve("nir"));
         Files.writeString(folder.resolve("nir/a.tif"), "nir");
         Path image = Files.writeString(folder.resolve("a.tif"), "image");
-        PixelFormat pixels =
-                new PixelFormat(4, List.of(), List.of("nir/{name}.tif"), List.of());
+        PixelFormat pixels = new PixelFormat(4, List.of(), List.of("nir/{name}.tif"), List.of());
         Path out = folder.resolve("out");
         try (OutputFolder created = OutputFolder.create(out, "test", false, List.of())) {
             ReplayImages stored = new ReplayImages(created, pixels);
