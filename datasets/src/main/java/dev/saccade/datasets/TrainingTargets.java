@@ -23,11 +23,19 @@ public final class TrainingTargets {
 
     /** Returns boxes and labels of the {@linkplain #isUsable usable} objects, and the crowds. */
     public static Instances boxes(ImageFile image, List<Annotation> annotations) {
-        List<Annotation> usable = usable(image, annotations);
-        List<Annotation> crowds =
-                annotations.stream().filter(object -> isCrowd(object, image.size())).toList();
-        int[] labels = usable.stream().mapToInt(Annotation::label).toArray();
-        return Instances.groundTruth(boxes(usable), labels).withIgnored(boxes(crowds));
+        return instances(usable(image, annotations))
+                .withIgnored(crowds(image, annotations).boxes());
+    }
+
+    /** Returns boxes and labels of the crowds. */
+    public static Instances crowds(ImageFile image, List<Annotation> annotations) {
+        return instances(
+                annotations.stream().filter(object -> isCrowd(object, image.size())).toList());
+    }
+
+    private static Instances instances(List<Annotation> annotations) {
+        int[] labels = annotations.stream().mapToInt(Annotation::label).toArray();
+        return Instances.groundTruth(boxes(annotations), labels);
     }
 
     /**

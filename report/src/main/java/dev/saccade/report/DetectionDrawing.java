@@ -8,7 +8,7 @@ import dev.saccade.models.draw.LabelLayout;
 
 import java.util.stream.IntStream;
 
-/** Draws boxes styled as correct, false positive or missed, and masks in class colors. */
+/** Draws boxes styled as correct, false positive, ignored or missed, and masks in class colors. */
 final class DetectionDrawing {
 
     /** Font size as a fraction of the longer image edge. */
@@ -58,7 +58,7 @@ final class DetectionDrawing {
         Instances found = example.predictions();
         int[] matches = example.matches();
         for (int i = found.size() - 1; i >= 0; i--) {
-            String state = (matches[i] < 0 ? "box wrong" : "box correct") + weak(found.score(i));
+            String state = state(matches[i]) + weak(found.score(i));
             object(found, i, found.score(i), state);
         }
         int[] shown =
@@ -72,6 +72,13 @@ final class DetectionDrawing {
             label(layout, found.boxes(), i, text, found.score(i));
         }
         out.close();
+    }
+
+    private static String state(int match) {
+        if (match == DetectionExample.IGNORED) {
+            return "box ignored";
+        }
+        return match < 0 ? "box wrong" : "box correct";
     }
 
     private void open(String kind, String description) {

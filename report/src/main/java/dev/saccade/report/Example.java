@@ -23,6 +23,11 @@ public sealed interface Example
     /** Returns a summary such as "3 correct, 1 false positive, 0 missed". */
     String summary(double threshold);
 
+    /** Returns whether predictions are drawn as ignored. */
+    default boolean hasIgnored() {
+        return false;
+    }
+
     /** Returns the class indices to list in the legend. */
     IntStream legend();
 

@@ -83,6 +83,10 @@ final class ExampleWriter {
             out.open("ul", "class", "legend marks");
             out.leaf("li", "correct (same class, IoU ≥ 0.50)", "class", "correct");
             out.leaf("li", "false positive", "class", "wrong");
+            if (examples.rows().stream().flatMap(List::stream).anyMatch(Example::hasIgnored)) {
+                String ignored = "ignored (in a crowd, or its class is not labeled in this image)";
+                out.leaf("li", ignored, "class", "ignored");
+            }
             if (examples.runs().size() == 1) {
                 out.leaf("li", "missed (false negative)", "class", "missed");
             }

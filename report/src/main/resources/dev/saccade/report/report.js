@@ -76,8 +76,9 @@ function show(example, threshold) {
   for (const view of views) {
     for (const shape of view.querySelectorAll("[data-score]")) shape.classList.toggle("weak", weak(shape));
     const sure = [...view.querySelectorAll(".box")].filter((box) => !weak(box));
-    const wrong = sure.filter((box) => box.classList.contains("wrong")).length;
-    const hits = sure.length - wrong;
+    const count = (state) => sure.filter((box) => box.classList.contains(state)).length;
+    const wrong = count("wrong");
+    const hits = count("correct");
     const missed = truth.length - hits;
     mistakes += missed + wrong;
     const positives = wrong === 1 ? "1 false positive" : `${wrong} false positives`;

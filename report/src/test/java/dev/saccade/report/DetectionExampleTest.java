@@ -60,6 +60,25 @@ class DetectionExampleTest {
         assertEquals(List.of(), DetectionExample.select(List.of(), 3, 0.5));
     }
 
+    @Test
+    void ignoresUnmatchedDetectionsInCrowdsOfTheirClass() {
+        Boxes boxes = Boxes.of(0, 0, 10, 10, 20, 0, 30, 10, 45, 0, 55, 10, 46, 0, 56, 10);
+        Instances truth = Instances.groundTruth(Boxes.of(0, 0, 10, 10), 0);
+        Instances crowd = Instances.groundTruth(Boxes.of(0, 0, 50, 50), 0);
+        float[] scores = {.9f, .8f, .7f, .6f};
+
+        DetectionExample all =
+                example(truth, crowd, Instances.predicted(boxes, new int[4], scores));
+        assertArrayEquals(
+                new int[] {0, DetectionExample.IGNORED, DetectionExample.IGNORED, -1},
+                all.matches());
+        assertEquals("1 correct, 1 false positive, 0 missed", all.summary(0.5));
+
+        int[] others = {0, 1, 1, 1};
+        DetectionExample other = example(truth, crowd, Instances.predicted(boxes, others, scores));
+        assertEquals("1 correct, 3 false positives, 0 missed", other.summary(0.5));
+    }
+
     /** An image with ten objects, some of them detected. */
     private static DetectionExample found(int count) {
         float[] corners = new float[40];
@@ -78,6 +97,11 @@ class DetectionExampleTest {
     }
 
     private static DetectionExample example(Instances truth, Instances predictions) {
-        return new DetectionExample("a.jpg", new Size(50, 100), "", truth, predictions);
+        return example(truth, Instances.empty(), predictions);
+    }
+
+    private static DetectionExample example(
+            Instances truth, Instances crowds, Instances predictions) {
+        return new DetectionExample("a.jpg", new Size(50, 100), "", truth, crowds, predictions);
     }
 }

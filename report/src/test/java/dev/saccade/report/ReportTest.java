@@ -78,9 +78,19 @@ class ReportTest {
         Examples examples =
                 objects(
                         new DetectionExample(
-                                "whole.jpg", size, jpeg, truth.withMasks(List.of(labeled)), found),
+                                "whole.jpg",
+                                size,
+                                jpeg,
+                                truth.withMasks(List.of(labeled)),
+                                Instances.empty(),
+                                found),
                         new DetectionExample(
-                                "box.jpg", size, jpeg, truth, found.withMasks(List.of(hole))));
+                                "box.jpg",
+                                size,
+                                jpeg,
+                                truth,
+                                Instances.empty(),
+                                found.withMasks(List.of(hole))));
 
         Document page = parse(write(withExamples(full("leaf"), examples)));
 
@@ -104,23 +114,24 @@ class ReportTest {
     }
 
     @Test
-    void correctWrongAndMissedObjectsAreMarked() throws Exception {
+    void correctWrongIgnoredAndMissedObjectsAreMarked() throws Exception {
         Instances truth = Instances.groundTruth(Boxes.of(10, 10, 30, 30, 40, 10, 60, 30), 0, 0);
         Instances found =
                 Instances.predicted(
-                        Boxes.of(10, 10, 30, 30, 0, 40, 20, 60),
-                        new int[] {0, 0},
-                        new float[] {0.9f, 0.8f});
+                        Boxes.of(10, 10, 30, 30, 0, 40, 20, 60, 0, 60, 20, 80),
+                        new int[] {0, 0, 1},
+                        new float[] {0.9f, 0.8f, 0.8f});
+        Instances crowd = Instances.groundTruth(Boxes.of(0, 0, 80, 80), 1);
         DetectionExample example =
-                new DetectionExample("a.jpg", new Size(60, 80), "AAAA", truth, found);
+                new DetectionExample("a.jpg", new Size(60, 80), "AAAA", truth, crowd, found);
 
         Document page = parse(write(withExamples(empty(), objects(example))));
 
         assertEquals(
-                List.of("box missed", "box correct", "box wrong", "box correct"),
+                List.of("box missed", "box correct", "box ignored", "box wrong", "box correct"),
                 elements(page, "g").stream().map(box -> box.getAttribute("class")).toList());
         assertEquals(
-                List.of("correct", "wrong", "missed"),
+                List.of("correct", "wrong", "ignored", "missed"),
                 elements(page, "li").stream().map(key -> key.getAttribute("class")).toList());
         assertEquals(
                 List.of("1 correct, 1 false positive, 1 missed"), texts(page, "span", "tally"));
@@ -129,7 +140,7 @@ class ReportTest {
                 new Examples(
                         List.of(List.of(example, example)),
                         List.of("one", "other"),
-                        List.of("leaf"),
+                        List.of("leaf", "stem"),
                         0.5,
                         1);
         Document comparison = parse(write(withExamples(empty(), compared)));
@@ -374,7 +385,8 @@ class ReportTest {
         Instances found =
                 Instances.predicted(Boxes.of(11, 10, 30, 30), new int[] {0}, new float[] {0.9f});
         String base64 = Base64.getEncoder().encodeToString(jpeg);
-        return new DetectionExample(name, new Size(60, 80), base64, truth, found);
+        return new DetectionExample(
+                name, new Size(60, 80), base64, truth, Instances.empty(), found);
     }
 
     private static Examples objects(DetectionExample... examples) {

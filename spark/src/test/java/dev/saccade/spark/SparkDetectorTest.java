@@ -4,13 +4,16 @@ import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.explode;
 import static org.apache.spark.sql.functions.lit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.models.Box;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
@@ -30,10 +33,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 
 /** Detectors on the photographs of a table. */
 class SparkDetectorTest {
@@ -188,6 +196,49 @@ class SparkDetectorTest {
         assertTrue(named.startsWith("s3://bucket/one.jpg: "), named);
         String plain = detector.detect(table.drop("path"), "damaged").first().getAs("error");
         assertTrue(plain.startsWith("image of 3 bytes: "), plain);
+    }
+
+    @Test
+    void readsOtherChannels() throws IOException {
+        Path bands = Files.createDirectories(folder.resolve("bands"));
+        Files.write(bands.resolve("four.npy"), array(4));
+        Files.write(bands.resolve("two.npy"), array(2));
+        Path checkpoint =
+                TinyModel.RETINANET.save(
+                        folder.resolve("bands.safetensors"),
+                        List.of("a", "b", "c"),
+                        PixelFormat.of(4, 0, 4095));
+        List<Row> rows =
+                SparkDetector.load(SPARK, checkpoint)
+                        .detect(SPARK.read().format("binaryFile").load(bands.toString()))
+                        .orderBy("path")
+                        .collectAsList();
+        try (Detector alone = Detector.load(checkpoint)) {
+            List<DetectedObject> expected = alone.detect(bands.resolve("four.npy"));
+            assertFalse(expected.isEmpty());
+            assertEquals(expected, objects(rows.get(0)));
+        }
+        String error = rows.get(1).getAs("error");
+        assertTrue(error.contains("two.npy: has 2 channels, expected 4"), error);
+    }
+
+    /** Returns a NumPy array of 64x64 random values of 12 bits in channels. */
+    private static byte[] array(int channels) {
+        String header =
+                Text.format(
+                        "{'descr': '<u2', 'fortran_order': False, 'shape': (64, 64, %d)}",
+                        channels);
+        ByteBuffer array =
+                ByteBuffer.allocate(10 + header.length() + 2 * 64 * 64 * channels)
+                        .order(ByteOrder.LITTLE_ENDIAN);
+        array.put("\u0093NUMPY\1\0".getBytes(StandardCharsets.ISO_8859_1));
+        array.putShort((short) header.length());
+        array.put(header.getBytes(StandardCharsets.US_ASCII));
+        Random random = new Random(1);
+        while (array.hasRemaining()) {
+            array.putShort((short) random.nextInt(4096));
+        }
+        return array.array();
     }
 
     private static void assertRefused(String message, Executable mistake) {

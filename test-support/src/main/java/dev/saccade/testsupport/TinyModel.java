@@ -10,6 +10,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
@@ -20,6 +21,7 @@ import dev.saccade.models.ScoreThresholds;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,18 +69,40 @@ public enum TinyModel {
 
     /** Saves a checkpoint with random weights and test-time augmentation. */
     public Path save(Path file, List<String> classes, NamedAugmentations tta, Transform... first) {
+        return save(file, classes, tta, PixelFormat.RGB, Configs.of(Normalize.class), first);
+    }
+
+    /** Saves a checkpoint with random weights for images of another format. */
+    public Path save(Path file, List<String> classes, PixelFormat pixels) {
+        Normalize normalize =
+                new Normalize(
+                        Collections.nCopies(pixels.channels(), 128.0),
+                        Collections.nCopies(pixels.channels(), 64.0));
+        return save(file, classes, NamedAugmentations.NONE, pixels, normalize);
+    }
+
+    private Path save(
+            Path file,
+            List<String> classes,
+            NamedAugmentations tta,
+            PixelFormat pixels,
+            Normalize normalize,
+            Transform... first) {
         ModelConfig model = Configs.bind(ConfigFile.parse(yaml, name()), ModelConfig.class);
         List<Transform> transforms = new ArrayList<>(List.of(first));
-        transforms.add(Configs.of(Normalize.class));
+        transforms.add(normalize);
         if (this == RETINANET || this == MASK_RCNN) {
             transforms.add(Configs.of(Pad.class));
         }
-        return save(new ModelSpec(model, transforms, tta, classes, Precision.FLOAT32), file);
+        return save(
+                new ModelSpec(
+                        model, transforms, tta, classes, Precision.FLOAT32, List.of(), pixels),
+                file);
     }
 
     public static Path save(ModelSpec spec, Path file) {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
-            Model<?> model = spec.model().build(spec.classes());
+            Model<?> model = spec.model().build(spec.classes(), spec.pixels().channels());
             model.initialize(manager, 3);
             Map<String, String> metadata = new HashMap<>(spec.toMetadata());
             metadata.putAll(ScoreThresholds.of(0).toMetadata());

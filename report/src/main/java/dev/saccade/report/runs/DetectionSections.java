@@ -119,7 +119,10 @@ public final class DetectionSections {
                             ? TrainingTargets.masks(image, annotations)
                             : TrainingTargets.boxes(image, annotations);
             Instances predictions = evaluation.predictions().get(i);
-            all.add(new DetectionExample(names.get(i), image.size(), "", truth, predictions));
+            Instances crowds = TrainingTargets.crowds(image, annotations);
+            all.add(
+                    new DetectionExample(
+                            names.get(i), image.size(), "", truth, crowds, predictions));
         }
         List<DetectionExample> shown = new ArrayList<>();
         for (int i : DetectionExample.select(all, count, threshold)) {

@@ -33,7 +33,7 @@ public final class MetricsFile {
     private static final String NAME = "report.json";
 
     /** Increased when the format changes; other formats are ignored. */
-    private static final int FORMAT = 5;
+    private static final int FORMAT = 6;
 
     private static final ObjectMapper JSON =
             new ObjectMapper()

@@ -98,7 +98,12 @@ class MetricsFileTest {
                         .withMasks(List.of(mask));
         DetectionExample example =
                 new DetectionExample(
-                        NAME, size, "Bwg=", Instances.groundTruth(Boxes.of(1, 2, 3, 4), 0), found);
+                        NAME,
+                        size,
+                        "Bwg=",
+                        Instances.groundTruth(Boxes.of(1, 2, 3, 4), 0),
+                        Instances.groundTruth(Boxes.of(5, 2, 9, 4), 0),
+                        found);
         MetricsFile.write(
                 run, figures(Examples.of(List.of(example), List.of("a"), 0.42, 1), List.of()));
         Examples read =
@@ -107,6 +112,7 @@ class MetricsFileTest {
         assertEquals(found.toString(), same.predictions().toString());
         assertEquals(mask, same.predictions().mask(0));
         assertEquals(example.truth().toString(), same.truth().toString());
+        assertEquals(example.crowds().toString(), same.crowds().toString());
         assertEquals(NAME, same.name());
     }
 
@@ -116,7 +122,7 @@ class MetricsFileTest {
         Files.writeString(run.resolve("report.json"), "{\"format\": 99}");
         assertEquals(Optional.empty(), MetricsFile.read(run));
         for (String damaged :
-                List.of("{", "{\"format\":5}", "{\"format\":5,\"metrics\":{\"data\":7}}")) {
+                List.of("{", "{\"format\":6}", "{\"format\":6,\"metrics\":{\"data\":7}}")) {
             Files.writeString(run.resolve("report.json"), damaged);
             SaccadeException e = assertThrows(SaccadeException.class, () -> MetricsFile.read(run));
             assertTrue(e.getMessage().contains("report.json: damaged file"), e.getMessage());
