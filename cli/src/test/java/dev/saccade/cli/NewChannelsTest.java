@@ -91,6 +91,12 @@ class NewChannelsTest {
         run("predict", run, data.resolve(images), "--out", found);
         assertTrue(Files.readString(found.resolve("predictions.json")).contains("3.tif"));
         run("browse", config, "--out", folder.resolve("browsed"));
+        Path copy = folder.resolve("copy.safetensors");
+        Files.copy(run.resolve("checkpoints/best.safetensors"), copy);
+        assertTrue(run("info", copy).contains("(validation images are not available)"));
+        List<Object> bench = new ArrayList<>(List.of("bench", "model", config, "--train"));
+        bench.addAll(List.of("--size", "64x64", "--runs", 1, "--max-batch-size", 0));
+        run(bench.toArray());
         return text;
     }
 

@@ -1,5 +1,7 @@
 package dev.saccade.configgen;
 
+import com.google.common.primitives.ImmutableDoubleArray;
+
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
@@ -23,6 +25,7 @@ import java.util.concurrent.Callable;
  * Channels and values of images that are not decoded to 8-bit RGB, from a sample of the images:
  * more than 8 bits, NumPy arrays, and TIFFs that are not gray, RGB or RGBA.
  *
+ * @param format 8-bit RGB if no image of the sample can be read
  * @param types such as {@code uint16}
  * @param low lowest value of the sample; likewise {@code high}
  * @param images images of the sample
@@ -50,7 +53,7 @@ public record StoredPixels(
         if (images.isEmpty() || isDecoded(images.get(0))) {
             return Optional.empty();
         }
-        int step = Math.max(1, images.size() / SAMPLED);
+        int step = (images.size() + SAMPLED - 1) / SAMPLED;
         List<String> faults = Collections.synchronizedList(new ArrayList<>());
         List<Callable<Optional<ValueSample>>> tasks = new ArrayList<>();
         for (int i = 0; i < images.size(); i += step) {
@@ -68,7 +71,7 @@ public record StoredPixels(
                         bar.step();
                     });
         }
-        return samples.isEmpty() ? Optional.empty() : Optional.of(of(samples, faults));
+        return Optional.of(samples.isEmpty() ? unreadable(faults) : of(samples, faults));
     }
 
     private static Optional<ValueSample> read(Path image, List<String> faults) {
@@ -78,6 +81,20 @@ public record StoredPixels(
             faults.add(e.getMessage());
             return Optional.empty();
         }
+    }
+
+    private static StoredPixels unreadable(List<String> faults) {
+        ImmutableDoubleArray none = ImmutableDoubleArray.of();
+        return new StoredPixels(
+                PixelFormat.RGB,
+                Set.of(),
+                0,
+                0,
+                0,
+                0,
+                0,
+                new ChannelStatistics(0, none, none),
+                List.copyOf(faults));
     }
 
     private static StoredPixels of(List<ValueSample> samples, List<String> faults) {

@@ -10,6 +10,7 @@ import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.image.OpenCv;
+import dev.saccade.datasets.image.PixelFormat;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +26,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -107,11 +109,26 @@ class StoredPixelsTest {
     @Test
     void rejectsDifferentChannels() throws IOException {
         Path two = array("two.npy", 2, 1, 2, 3, 4);
-        StoredPixels pixels = of(two, array("three.npy", 3, 1, 2, 3, 4, 5, 6, 7, 8, 9), two).orElseThrow();
+        Path three = array("three.npy", 3, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+        StoredPixels pixels = of(two, three, two).orElseThrow();
         assertEquals(2, pixels.images());
         String message =
                 assertThrows(SaccadeException.class, pixels::requireNoFaults).getMessage();
         assertTrue(message.contains("three.npy: has 3 channels, but "), message);
+    }
+
+    @Test
+    void rejectsUnreadableImages() throws IOException {
+        OpenCv.load();
+        Path cut = folder.resolve("cut.png");
+        Imgcodecs.imwrite(cut.toString(), new Mat(40, 40, CvType.CV_16U, new Scalar(3000)));
+        byte[] bytes = Files.readAllBytes(cut);
+        Files.write(cut, Arrays.copyOf(bytes, bytes.length - 20));
+        StoredPixels pixels = of(cut).orElseThrow();
+        assertEquals(PixelFormat.RGB, pixels.format());
+        String message =
+                assertThrows(SaccadeException.class, pixels::requireNoFaults).getMessage();
+        assertTrue(message.contains("cut.png: PNG is truncated"), message);
     }
 
     @Test
