@@ -203,10 +203,7 @@ public final class ModelBench implements AutoCloseable {
     private ImageBatch images(NDManager scratch) {
         Shape shape =
                 new Shape(
-                        input.images,
-                        model.inChannels(),
-                        input.size.height(),
-                        input.size.width());
+                        input.images, model.inChannels(), input.size.height(), input.size.width());
         List<ImageInfo> infos = Collections.nCopies(input.images, ImageInfo.of(input.size));
         return new ImageBatch(scratch.randomNormal(shape), infos);
     }

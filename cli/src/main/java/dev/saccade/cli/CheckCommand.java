@@ -130,9 +130,9 @@ final class CheckCommand extends BaseCommand {
         try (Progress progress = new Progress("check", -1, " images")) {
             CheckOptions options =
                     new CheckOptions(
-                            !quick,
-                            TargetKind.BOXES,
-                            Runtime.getRuntime().availableProcessors(),
+                                    !quick,
+                                    TargetKind.BOXES,
+                                    Runtime.getRuntime().availableProcessors(),
                                     progress::step)
                             .with(pixels, any -> {});
             SourceCheck.run(folder.path(), labels, options)

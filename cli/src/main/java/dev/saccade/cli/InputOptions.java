@@ -115,10 +115,7 @@ final class InputOptions {
         int channels = bound.data().pixels().channels();
         PixelFormat format = new PixelFormat(channels, List.of(), List.of(), List.of());
         Mat pixels =
-                Mat.zeros(
-                        TYPICAL_IMAGE.height(),
-                        TYPICAL_IMAGE.width(),
-                        CvType.CV_8UC(channels));
+                Mat.zeros(TYPICAL_IMAGE.height(), TYPICAL_IMAGE.width(), CvType.CV_8UC(channels));
         try {
             return size(bound, format, reader -> reader.read(List.of(ImageSource.of(pixels))));
         } finally {

@@ -97,9 +97,7 @@ final class LabelErrorsCommand extends BaseCommand {
                             "Suspected label errors",
                             annotations + ": " + summary(errors),
                             List.of(),
-                            List.of(
-                                    LabelErrorSection.of(
-                                            dataset, errors, count, PixelFormat.RGB)));
+                            List.of(LabelErrorSection.of(dataset, errors, count, PixelFormat.RGB)));
             page.write(folder.resolve("index.html"));
             folder.write(
                     LabelErrorsFile.NAME, LabelErrorsFile.json(errors, dataset).getBytes(UTF_8));

@@ -123,8 +123,7 @@ class ExtendCommandTest {
                         twice);
         assertEquals(0, second.code(), second.err());
         assertEquals(6, classes(twice).size());
-        assertTrue(
-                second.err().contains("new images and 2 replayed images"), second.err());
+        assertTrue(second.err().contains("new images and 2 replayed images"), second.err());
         // Images without the new class are not trained on.
         assertTrue(second.err().contains("without labeled objects"), second.err());
     }
@@ -259,8 +258,7 @@ class ExtendCommandTest {
             Files.writeString(
                     changed,
                     Files.readString(tiny.scenes().resolve(file)).replace(old.get(0), "badge"));
-            Files.writeString(
-                    run.resolve("config.yaml"), config.replace(file, changed.toString()));
+            Files.writeString(run.resolve("config.yaml"), config.replace(file, changed.toString()));
             CommandResult renamed = saccade("extend", run, "--data", data);
             assertEquals(2, renamed.code());
             String set = part.equals("val") ? "validation" : "training";

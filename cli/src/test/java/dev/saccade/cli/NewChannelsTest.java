@@ -1,11 +1,11 @@
 package dev.saccade.cli;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import dev.saccade.datasets.image.OpenCv;
 

@@ -103,8 +103,7 @@ public final class ConfigGenerator {
         if (!contents.perClass().isEmpty()) {
             add("# %s", classes());
         }
-        contents.stored()
-                .ifPresent(pixels -> pixels.describe().forEach(line -> add("# %s", line)));
+        contents.stored().ifPresent(pixels -> pixels.describe().forEach(line -> add("# %s", line)));
         if (isClassifier) {
             ClassifierSettings.describeRareClass(text, contents);
         }

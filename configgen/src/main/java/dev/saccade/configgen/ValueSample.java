@@ -69,8 +69,7 @@ record ValueSample(
         double factor = Math.min(1, Math.sqrt(MAX_VALUES / values));
         int height = Math.max(1, (int) (file.height() * factor));
         int width = Math.max(1, (int) (file.width() * factor));
-        return new Window(
-                (file.width() - width) / 2, (file.height() - height) / 2, width, height);
+        return new Window((file.width() - width) / 2, (file.height() - height) / 2, width, height);
     }
 
     private static ValueSample of(Path file, int large, int paged, Raster raster) {
@@ -144,8 +143,7 @@ record ValueSample(
         for (int c = 0; c < channels(); c++) {
             double shifted = sums.get(c) - black * used.get(c);
             mapped.add(factor * shifted);
-            mappedSquares.add(
-                    factor * factor * (squares.get(c) - black * (shifted + sums.get(c))));
+            mappedSquares.add(factor * factor * (squares.get(c) - black * (shifted + sums.get(c))));
         }
         return new ChannelStatistics(values, mapped.build(), mappedSquares.build());
     }

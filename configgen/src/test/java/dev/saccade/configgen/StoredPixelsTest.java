@@ -1,10 +1,10 @@
 package dev.saccade.configgen;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
@@ -112,8 +112,7 @@ class StoredPixelsTest {
         Path three = array("three.npy", 3, 1, 2, 3, 4, 5, 6, 7, 8, 9);
         StoredPixels pixels = of(two, three, two).orElseThrow();
         assertEquals(2, pixels.images());
-        String message =
-                assertThrows(SaccadeException.class, pixels::requireNoFaults).getMessage();
+        String message = assertThrows(SaccadeException.class, pixels::requireNoFaults).getMessage();
         assertTrue(message.contains("three.npy: has 3 channels, but "), message);
     }
 
@@ -126,8 +125,7 @@ class StoredPixelsTest {
         Files.write(cut, Arrays.copyOf(bytes, bytes.length - 20));
         StoredPixels pixels = of(cut).orElseThrow();
         assertEquals(PixelFormat.RGB, pixels.format());
-        String message =
-                assertThrows(SaccadeException.class, pixels::requireNoFaults).getMessage();
+        String message = assertThrows(SaccadeException.class, pixels::requireNoFaults).getMessage();
         assertTrue(message.contains("cut.png: PNG is truncated"), message);
     }
 

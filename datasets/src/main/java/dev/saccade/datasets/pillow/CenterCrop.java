@@ -68,10 +68,7 @@ public record CenterCrop(@Default("[]") List<Integer> size) implements Transform
         Mat padded = Mat.zeros(size.get(0), size.get(1), cropped.image().type());
         Mat inside =
                 padded.submat(
-                        down / 2,
-                        down / 2 + part.height(),
-                        across / 2,
-                        across / 2 + part.width());
+                        down / 2, down / 2 + part.height(), across / 2, across / 2 + part.width());
         cropped.image().copyTo(inside);
         inside.release();
         return cropped.with(

@@ -100,9 +100,6 @@ public record ResizeEdge(
         return PillowImage.replace(
                 sample,
                 PillowResize.resize(
-                        sample.image(),
-                        target.height(),
-                        target.width(),
-                        interpolation));
+                        sample.image(), target.height(), target.width(), interpolation));
     }
 }

@@ -109,8 +109,7 @@ class RasterFilesTest {
     void showsTheDisplayedChannels() {
         Path file = file("u2_band_lzw_p2.tif");
         List<Double> range = List.of(0.0, 65_535.0);
-        Mat shown =
-                Composite.read(file, new PixelFormat(4, range, List.of(), List.of(4, 1, 2)));
+        Mat shown = Composite.read(file, new PixelFormat(4, range, List.of(), List.of(4, 1, 2)));
         Mat first = Composite.read(file, new PixelFormat(4, range, List.of(), List.of()));
         // BGR shows channels 2, 1, 4 and 3, 2, 1.
         assertEquals(0, norm(shown, 0, first, 1));

@@ -88,8 +88,7 @@ class FloatResizeTest {
         Mat six = sixChannels(bytes(4, 5));
         float[] before = new float[6];
         six.get(1, 2, before);
-        Sample padded =
-                new CenterCrop(List.of(8, 7)).apply(sample(six), new SplittableRandom(0));
+        Sample padded = new CenterCrop(List.of(8, 7)).apply(sample(six), new SplittableRandom(0));
         float[] after = new float[6];
         padded.image().get(3, 3, after);
         assertEquals(before[5], after[5]);

@@ -171,10 +171,7 @@ public final class ClassificationSections {
     }
 
     private static Examples examples(
-            Dataset dataset,
-            ClassificationEvaluation evaluation,
-            int count,
-            PixelFormat format) {
+            Dataset dataset, ClassificationEvaluation evaluation, int count, PixelFormat format) {
         List<String> names = RelativeNames.of(dataset);
         Comparator<Integer> worstFirst =
                 Comparator.comparingDouble(
@@ -188,7 +185,8 @@ public final class ClassificationSections {
                                 i ->
                                         new ClassificationExample(
                                                 names.get(i),
-                                                ImageScaling.base64(dataset.image(i).file(), format),
+                                                ImageScaling.base64(
+                                                        dataset.image(i).file(), format),
                                                 truth(evaluation, i),
                                                 predicted(evaluation, i),
                                                 confidence(evaluation, i)))

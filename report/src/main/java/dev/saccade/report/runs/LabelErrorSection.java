@@ -6,8 +6,8 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.image.Composite;
-import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.datasets.image.OpenCv;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.eval.labelerrors.LabelError;
 import dev.saccade.eval.labelerrors.LabelErrors;
 import dev.saccade.eval.labelerrors.LabelErrorsFile;
@@ -41,8 +41,7 @@ public final class LabelErrorSection {
     private LabelErrorSection() {}
 
     /** Returns a section with at most {@code count} pictures. */
-    public static Section of(
-            Dataset dataset, LabelErrors errors, int count, PixelFormat format) {
+    public static Section of(Dataset dataset, LabelErrors errors, int count, PixelFormat format) {
         OpenCv.load();
         List<String> names = RelativeNames.of(dataset);
         List<LabelError> shown = errors.suspects().stream().limit(count).toList();
