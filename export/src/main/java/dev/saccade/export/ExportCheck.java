@@ -9,6 +9,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 
 import java.nio.file.Path;
@@ -88,6 +89,16 @@ public final class ExportCheck implements AutoCloseable {
                     image, largest, limit, layer);
         }
         return largest;
+    }
+
+    /** Pads an image as the model's transforms do, if the exported model does it. */
+    NDArray padded(NDArray image) {
+        boolean pads = export.settings().model() instanceof DetectionModel;
+        return export.settings()
+                .normalization()
+                .filter(normalization -> pads)
+                .map(normalization -> normalization.padded(image))
+                .orElse(image);
     }
 
     ExportedModel model() {

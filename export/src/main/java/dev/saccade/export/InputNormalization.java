@@ -1,6 +1,7 @@
 package dev.saccade.export;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.primitives.Floats;
@@ -83,6 +84,27 @@ public record InputNormalization(Normalize normalize, int divisor) {
         return PADDED.with(Map.of("divisor", divisor)).run(normalized(pixels), sizes);
     }
 
+    /** Pads a normalized image with 0. */
+    NDArray padded(NDArray image) {
+        Shape shape = image.getShape();
+        Size size = new Size((int) shape.get(2), (int) shape.get(3));
+        Size target = size.roundUpTo(divisor);
+        NDArray padded =
+                image.getManager()
+                        .zeros(
+                                new Shape(
+                                        shape.get(0),
+                                        shape.get(1),
+                                        target.height(),
+                                        target.width()));
+        padded.set(new NDIndex(part(size)), image);
+        return padded;
+    }
+
+    private static String part(Size size) {
+        return ":, :, :" + size.height() + ", :" + size.width();
+    }
+
     /** Restores the pixels of normalized images. */
     NDArray pixels(NDArray images) {
         return images.mul(channels(images, normalize.std()))
@@ -96,7 +118,6 @@ public record InputNormalization(Normalize normalize, int divisor) {
                         .map(image -> image.size())
                         .reduce(Size::union)
                         .orElseThrow();
-        String part = ":, :, :" + largest.height() + ", :" + largest.width();
-        return pixels(batch.pixels().get(part));
+        return pixels(batch.pixels().get(part(largest)));
     }
 }

@@ -1,6 +1,7 @@
 package dev.saccade.export;
 
 import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
@@ -213,10 +214,13 @@ public record ProgramExport(
         try (ProgressBar progress = bars.open("compare random images", sizes.size(), " images")) {
             for (Size each : sizes) {
                 try (NDManager manager = Libtorch.newManager(Device.cpu())) {
-                    Shape shape = new Shape(1, model.inChannels(), each.height(), each.width());
+                    NDArray pixels =
+                            manager.randomUniform(
+                                    -2,
+                                    2,
+                                    new Shape(1, model.inChannels(), each.height(), each.width()));
                     ImageInfo image = ImageInfo.of(0, "random image", each);
-                    ImageBatch batch =
-                            new ImageBatch(manager.randomUniform(-2, 2, shape), List.of(image));
+                    ImageBatch batch = new ImageBatch(check.padded(pixels), List.of(image));
                     largest = Math.max(largest, check.deviation(batch, limit));
                     check.predict(model, batch);
                 }

@@ -146,6 +146,10 @@ class ExportCheckTest {
         for (ExportFormat format : ExportFormat.values()) {
             try (ExportCheck check = check(export, format)) {
                 assertIsNear(check.deviation(batch(), 1e-4));
+                NDArray image = manager.randomUniform(-2, 2, new Shape(1, 3, 75, 97));
+                ImageInfo info = ImageInfo.of(0, "not a multiple of 32", new Size(75, 97));
+                ImageBatch padded = new ImageBatch(check.padded(image), List.of(info));
+                assertIsNear(check.deviation(padded, 1e-4));
             }
             try (ExportedProgram program = format.open(folder.resolve("model" + format.suffix()))) {
                 // Pixels outside of an image, here the right half, do not count.
