@@ -211,9 +211,7 @@ final class ConvertDataCommand extends BaseCommand {
 
     private static String describe(Split part, SourceLabels labels) {
         return Text.format(
-                "%s %s",
-                Count.of(labels.images(part).size(), "image"),
-                part == Split.TRAIN ? "for training" : "for " + part.key());
+                "%s for %s", Count.of(labels.images(part).size(), "image"), part.ade20k());
     }
 
     /** Returns the labels without faulty images ({@code --skip-faulty}); throws on other errors. */

@@ -164,20 +164,21 @@ final class PredictCommand extends BaseCommand {
     }
 
     /** Predicts the images of a rank; rank 0 reports all results. Returns the exit code. */
-    private int predict(ImageInputs found, ProcessGroup group) {
+    private int predict(ImageInputs all, ProcessGroup group) {
         Path checkpoint = run.checkpoint();
         if (writesFiles()) {
-            found.requireOutside(out);
+            all.requireOutside(out);
         }
         long listed = list.map(file -> FramePredictions.count(file, out)).orElse(0L);
         if (group.worldSize() > 1) {
-            requireNoFrames(found.videos());
+            requireNoFrames(all.videos());
         }
         if (list.isEmpty()) {
-            found.requireAny();
+            all.requireAny();
         }
         try (TrainedModel<?> model = tta.load(checkpoint, compute);
                 OutputFolder folder = writesFiles() ? outputFolder(checkpoint, group) : null) {
+            ImageInputs found = all.withoutExtraFiles(model.spec().pixels());
             Optional<OutputFolder> files = Optional.ofNullable(folder);
             run.requireOptionsFor(model, spec, "--score", "--track");
             group.barrier();

@@ -21,7 +21,6 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.function.IntSupplier;
-import java.util.stream.Collectors;
 
 /**
  * The {@code saccade} command.
@@ -170,10 +169,15 @@ public final class Saccade extends BaseCommand {
 
     /** Returns the options of a command that change the settings named by an error. */
     private static String options(SaccadeException error, CommandSpec command) {
-        return error.settings().stream()
-                .map(setting -> "--" + setting)
-                .filter(option -> command.optionsMap().containsKey(option))
-                .collect(Collectors.joining(" and "));
+        List<String> options =
+                error.settings().stream()
+                        .map(setting -> "--" + setting)
+                        .filter(option -> command.optionsMap().containsKey(option))
+                        .toList();
+        int last = options.size() - 1;
+        return last < 1
+                ? String.join("", options)
+                : String.join(", ", options.subList(0, last)) + " and " + options.get(last);
     }
 
     @Override

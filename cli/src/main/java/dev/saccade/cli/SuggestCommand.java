@@ -101,7 +101,9 @@ final class SuggestCommand extends BaseCommand {
                             score::thresholds,
                             segmenter -> ScoreThresholds.DEFAULT,
                             classifier -> ScoreThresholds.DEFAULT);
-            Candidates candidates = predict(model, found.images(), thresholds);
+            List<Path> candidateImages =
+                    found.withoutExtraFiles(model.spec().pixels()).images();
+            Candidates candidates = predict(model, candidateImages, thresholds);
             List<Candidate> suggestions = DiverseSelection.select(candidates.images(), count);
             SuggestionWriter writer = new SuggestionWriter(model, suggestions, thresholds);
             writer.writePage(folder, run.name(), candidates.images().size());

@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Runs the commands of {@code channels.md} with small images of four channels and 12 bits. */
@@ -65,15 +66,34 @@ class ChannelsPageTest {
 
         Path rgb = folder.resolve("rgb.png");
         Imgcodecs.imwrite(rgb.toString(), new Mat(40, 50, CvType.CV_8UC3, new Scalar(9)));
-        CommandResult rejected =
-                CommandResult.saccade(
-                        "predict",
-                        folder.resolve("runs/fields"),
-                        rgb,
-                        "--out",
-                        folder.resolve("rejected"));
+        CommandResult rejected = predict(rgb);
         assertEquals(2, rejected.code());
         assertTrue(rejected.err().contains("has 3 channels, expected 4"), rejected.err());
+
+        Path bytes = folder.resolve("bytes.png");
+        Imgcodecs.imwrite(bytes.toString(), new Mat(40, 50, CvType.CV_8UC4, Scalar.all(9)));
+        CommandResult dark = predict(bytes);
+        assertEquals(0, dark.code(), dark.err());
+        String warning =
+                "warning: "
+                        + bytes
+                        + ": has 8-bit values, which are dark in data.range [0.0, 4095.0]";
+        assertEquals(2, dark.err().split(Pattern.quote(warning), -1).length, dark.err());
+
+        CommandResult video = predict(Files.writeString(folder.resolve("clip.mp4"), "frames"));
+        assertEquals(2, video.code());
+        assertTrue(
+                video.err().contains("clip.mp4: video frames are 8-bit RGB, but the model expects"),
+                video.err());
+    }
+
+    private CommandResult predict(Path input) {
+        return CommandResult.saccade(
+                "predict",
+                folder.resolve("runs/fields"),
+                input,
+                "--out",
+                folder.resolve("found_" + input.getFileName()));
     }
 
     /** Writes red, green, blue and inverted green with 12 bits. */

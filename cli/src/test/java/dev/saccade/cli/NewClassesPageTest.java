@@ -39,9 +39,8 @@ class NewClassesPageTest {
         if (words.get(1).equals("extend")) {
             quick.addAll(List.of("--epochs", "1", "--max-drop", "0.2"));
         }
-        if (words.get(1).equals("browse")) {
-            quick.addAll(List.of("--out", folder.resolve("browse").toString()));
-        }
+        quick.replaceAll(
+                word -> word.equals("browse_extended") ? folder.resolve(word).toString() : word);
         return quick;
     }
 }

@@ -337,6 +337,11 @@ class SaccadeTest {
         CommandResult both = saccade("eval", run, "--tta", "flipped", "--flip");
         assertEquals(2, both.code());
         assertTrue(both.err().contains("--tta and --flip"), both.err());
+        CommandResult extended = saccade("extend", run, "--data", folder, "--max-drop", "5");
+        assertEquals(2, extended.code());
+        assertTrue(
+                extended.err().contains("see --replay, --max-drop and --epochs of "),
+                extended.err());
     }
 
     @Test

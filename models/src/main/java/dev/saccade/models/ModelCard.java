@@ -51,6 +51,9 @@ public record ModelCard(String name, ModelSpec spec, Optional<Provenance> proven
                         code(spec.model().backbone().type()),
                         date));
         card.append(Text.format("## Classes\n\n%s\n\n", classes()));
+        if (!spec.pixels().isRgb8()) {
+            card.append(Text.format("## Images\n\n%s\n\n", spec.pixels().describe()));
+        }
         card.append(Text.format("## Provenance\n\n"));
         provenance.ifPresentOrElse(
                 origin -> appendProvenance(card, origin),

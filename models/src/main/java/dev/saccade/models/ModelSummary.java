@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.Printable;
@@ -60,7 +61,9 @@ public record ModelSummary(
                     model.parameterCount(),
                     trainable(model),
                     byPart(model),
-                    size.toString(),
+                    channels == 3
+                            ? size.toString()
+                            : Text.format("%s with %s", size, Count.of(channels, "channel")),
                     model.multiplyAdds(size),
                     model.dummyObjects(),
                     features,

@@ -26,7 +26,9 @@ function figure([name, picture, thumbnail, labels, , objects, faults]) {
     box.append(element("div", "absent", ""));
   }
   const caption = document.createElement("figcaption");
-  caption.append(element("span", "name", name));
+  const title = Object.assign(element("span", "name", ""), { title: name });
+  title.append(element("bdi", "", name));
+  caption.append(title);
   const shown = labels.slice(0, 4).map((label) => classes[label]).join(", ");
   const more = labels.length > 4 ? ", and " + (labels.length - 4) + " more" : "";
   caption.append(element("span", "tally", objects > 0 ? `${objects} ${objects === 1 ? "object" : "objects"}: ${shown}${more}` : shown + more || "no labels"));

@@ -131,6 +131,15 @@ function frame(entry) {
   $("results").append(entry.figure);
 }
 
+function note(entry, text) {
+  entry.figure.append(element("p", { className: "note", textContent: text }));
+}
+
+function omit(entry) {
+  entry.image.remove();
+  note(entry, "Browsers cannot show this file format, only its predictions.");
+}
+
 function settle(entry) {
   entry.stage.classList.remove("waiting");
   if (entry.error) {
@@ -139,7 +148,12 @@ function settle(entry) {
     entry.tally.textContent = "failed";
     return;
   }
-  const { width, height } = entry.response;
+  entry.image.onerror = () => omit(entry);
+  if (entry.image.complete && !entry.image.naturalWidth) {
+    omit(entry);
+  }
+  const { width, height, warnings = [] } = entry.response;
+  warnings.forEach(warning => note(entry, "Warning: " + warning));
   entry.stage.style.aspectRatio = width + " / " + height;
   if (isClassifier()) {
     entry.list = element("ol", { className: "scores" });
@@ -149,10 +163,6 @@ function settle(entry) {
   entry.canvas = element("canvas");
   entry.svg = vector("svg", { viewBox: "0 0 " + width + " " + height, preserveAspectRatio: "none" });
   entry.stage.append(entry.canvas, entry.svg);
-  entry.image.onerror = () => entry.image.remove();
-  if (entry.image.complete && !entry.image.naturalWidth) {
-    entry.image.remove();
-  }
   entry.stage.onpointermove = event => point(entry, event);
   entry.stage.onpointerleave = () => tip(entry, null);
 }

@@ -78,8 +78,8 @@ record RunSummary(RunConfig config, Device device, Dataset dataset, int worldSiz
         } else if (2 * warmup > steps) {
             lines.add(
                     Text.format(
-                            "warning: the warm-up takes %d steps, but the run has only"
-                                    + " %d; lower schedule.%s",
+                            "warning: the warm-up takes %d steps, more than half of the"
+                                    + " run (%d steps); lower schedule.%s",
                             warmup,
                             steps,
                             config.schedule().warmup().iterations() > 0

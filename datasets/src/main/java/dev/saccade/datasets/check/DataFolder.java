@@ -46,7 +46,9 @@ public final class DataFolder {
                             String.join(" and ", paths),
                             root.isAbsolute()
                                     ? ""
-                                    : " (relative to " + Path.of("").toAbsolutePath() + ")")
+                                    : ", or run the command in another folder: the path is relative"
+                                            + " to "
+                                            + Path.of("").toAbsolutePath())
                     .withSettings("data");
         }
     }
@@ -79,7 +81,9 @@ public final class DataFolder {
                         file,
                         isFolder ? "is a folder" : "no such annotation file",
                         file.startsWith(".")
-                                ? " in the current folder, since data.root is not set"
+                                ? " in the current folder "
+                                        + Path.of("").toAbsolutePath()
+                                        + ", since data.root is not set"
                                 : "",
                         alternativeTo(isFolder ? file.resolve("annotations.json") : file))
                 .withSettings("data");

@@ -63,7 +63,7 @@ public final class ImageSource {
                 (format, most, warnings) ->
                         format.isRgb8()
                                 ? ImageReader.read(name, bytes.get(), most, warnings)
-                                : PixelReader.read(name, bytes.get(), format, most));
+                                : PixelReader.read(name, bytes.get(), format, most, warnings));
     }
 
     private static ImageSource source(
@@ -109,7 +109,8 @@ public final class ImageSource {
                     if (!format.isRgb8()) {
                         return pixels.read(format, most, receiver);
                     }
-                    Mat values = pixels.read(shown, most, receiver);
+                    // Warnings are reported when the model reads the image.
+                    Mat values = pixels.read(shown, most, warning -> {});
                     try {
                         return Composite.of(values, shown);
                     } finally {
@@ -129,7 +130,7 @@ public final class ImageSource {
                         format.isRgb8()
                                 ? ImageReader.read(
                                         name, ImageReader.readBytes(file), most, warnings)
-                                : PixelReader.read(file, format, most),
+                                : PixelReader.read(file, format, most, warnings),
                 Optional.of(file));
     }
 

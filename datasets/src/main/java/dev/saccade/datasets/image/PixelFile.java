@@ -4,7 +4,9 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.io.Closer;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 
 import org.opencv.core.Core;
@@ -101,12 +103,12 @@ public final class PixelFile implements Closeable {
     static void requireChannels(String name, int channels, int expected) {
         if (channels != expected) {
             throw SaccadeException.user(
-                    "%s: has %d channels, expected %d; use images with %d channels%s, or correct"
-                            + " data.channels and train again",
+                    "%s: has %s, expected %d; use images with %s%s, or correct data.channels and"
+                            + " train again",
                     name,
-                    channels,
+                    Count.of(channels, "channel"),
                     expected,
-                    expected,
+                    Count.of(expected, "channel"),
                     channels < expected ? " (data.extra_files adds files)" : "");
         }
     }
@@ -115,9 +117,23 @@ public final class PixelFile implements Closeable {
         return new Size(files.get(0).height(), files.get(0).width());
     }
 
-    /** Returns warnings about ignored content, such as further pages, without the file name. */
+    /**
+     * Returns warnings about ignored content, such as further pages, and about 8-bit files of a
+     * larger range, without the file name.
+     */
     public List<String> warnings() {
-        return files.stream().flatMap(file -> file.warnings().stream()).toList();
+        List<String> warnings = new ArrayList<>();
+        files.forEach(file -> warnings.addAll(file.warnings()));
+        List<Double> range = format.range();
+        boolean isByte = files.stream().allMatch(file -> file.type() == SampleType.UINT8);
+        if (isByte && !range.isEmpty() && range.get(1) > ValueMapping.WHITE) {
+            warnings.add(
+                    Text.format(
+                            "has 8-bit values, which are dark in data.range %s; use images with"
+                                    + " the values of the training images, or correct data.range",
+                            range));
+        }
+        return warnings;
     }
 
     /** Returns whether the whole image can be read as one window. */

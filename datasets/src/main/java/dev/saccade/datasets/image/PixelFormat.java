@@ -3,6 +3,7 @@ package dev.saccade.datasets.image;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.Count;
 import dev.saccade.core.components.Default;
 
 import java.nio.file.Path;
@@ -97,8 +98,16 @@ public record PixelFormat(
         return channels < RGB_CHANNELS ? List.of(0, 0, 0) : List.of(0, 1, 2);
     }
 
+    /** Returns whether 8-bit RGB images in memory, such as video frames, can be used. */
+    public boolean acceptsRgb8() {
+        return channels == RGB_CHANNELS
+                && extraFiles.isEmpty()
+                && (range.isEmpty() || range.get(1) <= ValueMapping.WHITE);
+    }
+
     /** Describes the format in messages, such as "4 channels, range [0.0, 4095.0]". */
     public String describe() {
-        return channels + " channels" + (range.isEmpty() ? " of 8 bits" : ", range " + range);
+        return Count.of(channels, "channel")
+                + (range.isEmpty() ? " of 8 bits" : ", range " + range);
     }
 }

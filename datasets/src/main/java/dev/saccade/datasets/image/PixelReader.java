@@ -9,6 +9,7 @@ import org.opencv.core.Mat;
 import org.opencv.core.Scalar;
 
 import java.nio.file.Path;
+import java.util.function.Consumer;
 
 /**
  * Reads images of a {@link PixelFormat} as {@code [H, W, C]} float32 in 0..255. Three channels are
@@ -25,20 +26,27 @@ public final class PixelReader {
      * @throws SaccadeException if a file cannot be used or has other channels; names the file
      */
     public static Mat read(Path file, PixelFormat format) {
-        return read(file, format, ImageInfo.MAX_PIXELS);
+        return read(file, format, ImageInfo.MAX_PIXELS, warning -> {});
     }
 
-    static Mat read(Path file, PixelFormat format, long maxPixels) {
+    static Mat read(Path file, PixelFormat format, long maxPixels, Consumer<String> warnings) {
         try (PixelFile opened = PixelFile.open(file, format)) {
             opened.requireAtMost(maxPixels);
+            opened.warnings().forEach(warnings);
             return opened.read();
         }
     }
 
     /** Reads an image in memory, which must have all channels. */
-    static Mat read(String name, byte[] encoded, PixelFormat format, long maxPixels) {
+    static Mat read(
+            String name,
+            byte[] encoded,
+            PixelFormat format,
+            long maxPixels,
+            Consumer<String> warnings) {
         try (PixelFile opened = PixelFile.open(name, encoded, format)) {
             opened.requireAtMost(maxPixels);
+            opened.warnings().forEach(warnings);
             return opened.read();
         }
     }

@@ -92,6 +92,21 @@ class RasterFilesTest {
     }
 
     @Test
+    void reportsBytesOfALargerRange() {
+        try (PixelFile opened = PixelFile.open(file("u1_lzw_p2.tif"), PixelFormat.of(3, 0, 255))) {
+            assertEquals(List.of(), opened.warnings());
+        }
+        try (PixelFile opened = PixelFile.open(file("u1_lzw_p2.tif"), PixelFormat.of(3, 0, 4095))) {
+            assertEquals(
+                    List.of(
+                            "has 8-bit values, which are dark in data.range [0.0, 4095.0]; use"
+                                    + " images with the values of the training images, or correct"
+                                    + " data.range"),
+                    opened.warnings());
+        }
+    }
+
+    @Test
     void reportsClippedValues() {
         Path file = file("u2_band_lzw_p2.tif");
         assertEquals(List.of(), warnings(file, PixelFormat.of(4, 0, 65_535)));

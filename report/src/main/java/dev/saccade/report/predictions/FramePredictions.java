@@ -12,6 +12,7 @@ import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.image.PixelFormat;
 import dev.saccade.report.BoundedLines;
 import dev.saccade.video.Video;
 import dev.saccade.video.Video.Frame;
@@ -88,6 +89,15 @@ public final class FramePredictions implements AutoCloseable {
 
     /** Predicts frames of a video until the end, an error or {@code stopped}. */
     public void addVideo(Path path) {
+        PixelFormat pixels = writer.model().spec().pixels();
+        if (!pixels.acceptsRgb8()) {
+            fault(
+                    SaccadeException.user(
+                            "%s: video frames are 8-bit RGB, but the model expects %s; predict"
+                                    + " images instead",
+                            path, pixels.describe()));
+            return;
+        }
         String unit = " frames of " + Printable.line(path.getFileName().toString());
         try (Video video = Video.open(path);
                 ProgressBar progress =

@@ -6,6 +6,7 @@ import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.datasets.image.ImageNames;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.image.PixelFormat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -197,6 +198,22 @@ public record ImageInputs(
 
     private static String shown(Set<Path> folders) {
         return Count.first(folders.stream().map(Path::toString).toList(), SHOWN_FOLDERS);
+    }
+
+    /** Removes images that are extra files of other images; adds a note with their number. */
+    public ImageInputs withoutExtraFiles(PixelFormat format) {
+        Set<Path> kept = new LinkedHashSet<>(images);
+        images.forEach(image -> format.extraFiles(image).forEach(kept::remove));
+        int removed = images.size() - kept.size();
+        if (removed == 0) {
+            return this;
+        }
+        List<String> more = new ArrayList<>(notes);
+        more.add(
+                Printable.format(
+                        "read %s (data.extra_files) with the other images",
+                        Count.of(removed, "extra file")));
+        return new ImageInputs(List.copyOf(kept), videos, faults, more);
     }
 
     /** Rejects inputs without any image or video. */

@@ -89,9 +89,9 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metr
         return new Section(
                 "Added classes",
                 Text.format(
-                        "AP of old classes on the validation set of the run before, which may drop"
-                                + " by at most %s, and AP of added classes on the new validation"
-                                + " set.",
+                        "AP of old classes on the validation set of the previous run, which may"
+                                + " drop by at most %s, and AP of added classes on the new"
+                                + " validation set.",
                         extension.maxDrop()),
                 new TextTable(ClassAp.HEADS, extension.classes().rows()));
     }

@@ -2,6 +2,8 @@ package dev.saccade.report.predictions;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.saccade.datasets.image.PixelFormat;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -40,5 +42,24 @@ class ImageInputsTest {
                 List.of("b.jpg", "line 1/a.jpg", "line 1/night/a.jpg"),
                 found.images().stream().map(f -> folder.relativize(f).toString()).toList());
         assertEquals(1, found.faults().size());
+    }
+
+    @Test
+    void skipsExtraFilesOfOtherImages() throws IOException {
+        Path images = Files.createDirectory(folder.resolve("bands"));
+        for (String name : List.of("a.tif", "a_nir.tif", "b.tif", "c_nir.tif")) {
+            Files.createFile(images.resolve(name));
+        }
+        PixelFormat format =
+                new PixelFormat(4, List.of(0.0, 4095.0), List.of("{name}_nir.tif"), List.of());
+        ImageInputs found = ImageInputs.find(List.of(images)).withoutExtraFiles(format);
+        assertEquals(
+                List.of("a.tif", "b.tif", "c_nir.tif"),
+                found.images().stream().map(image -> image.getFileName().toString()).toList());
+        assertEquals(
+                List.of("read 1 extra file (data.extra_files) with the other images"),
+                found.notes());
+        ImageInputs rgb = ImageInputs.find(List.of(images)).withoutExtraFiles(PixelFormat.RGB);
+        assertEquals(4, rgb.images().size());
     }
 }
