@@ -101,8 +101,7 @@ final class SuggestCommand extends BaseCommand {
                             score::thresholds,
                             segmenter -> ScoreThresholds.DEFAULT,
                             classifier -> ScoreThresholds.DEFAULT);
-            List<Path> candidateImages =
-                    found.withoutExtraFiles(model.spec().pixels()).images();
+            List<Path> candidateImages = found.withoutExtraFiles(model.spec().pixels()).images();
             Candidates candidates = predict(model, candidateImages, thresholds);
             List<Candidate> suggestions = DiverseSelection.select(candidates.images(), count);
             SuggestionWriter writer = new SuggestionWriter(model, suggestions, thresholds);

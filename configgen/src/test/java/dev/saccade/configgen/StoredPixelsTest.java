@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import com.google.common.primitives.Bytes;
+
 import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
@@ -44,21 +46,17 @@ class StoredPixelsTest {
     private Path array(String name, int channels, float... values) throws IOException {
         Path file = folder.resolve(name);
         String shape = "(" + values.length / channels + ", 1, " + channels + ")";
-        ByteBuffer bytes = header("<f4", shape, 4 * values.length);
-        for (float value : values) {
-            bytes.putFloat(value);
-        }
-        Files.write(file, bytes.array());
+        ByteBuffer bytes = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asFloatBuffer().put(values);
+        Files.write(file, Bytes.concat(header("<f4", shape), bytes.array()));
         return file;
     }
 
-    private static ByteBuffer header(String type, String shape, int bytes) {
+    private static byte[] header(String type, String shape) {
         String text =
                 Text.format("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type, shape);
-        ByteBuffer file = ByteBuffer.allocate(HEADER + bytes).order(ByteOrder.LITTLE_ENDIAN);
-        file.put("\u0093NUMPY\1\0v\0".getBytes(ISO_8859_1));
-        file.put((text + " ".repeat(117 - text.length()) + "\n").getBytes(ISO_8859_1));
-        return file;
+        String padded = text + " ".repeat(HEADER - 11 - text.length()) + "\n";
+        return ("\u0093NUMPY\1\0v\0" + padded).getBytes(ISO_8859_1);
     }
 
     @Test
@@ -78,7 +76,7 @@ class StoredPixelsTest {
         int edge = 40_000;
         try (FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-            channel.write(header("<u2", "(" + edge + ", " + edge + ")", 0).rewind());
+            channel.write(ByteBuffer.wrap(header("<u2", "(" + edge + ", " + edge + ")")));
             ByteBuffer center = ByteBuffer.allocate(2).order(ByteOrder.LITTLE_ENDIAN);
             channel.write(
                     center.putShort(0, (short) 1000),
