@@ -54,7 +54,12 @@ public record ClassAp(String name, String metric, Optional<Double> before, Optio
                 metric,
                 text(before),
                 text(after),
-                isKnown ? Text.format("%+.3f", after.get() - before.get()) : "-");
+                isKnown ? change(after.get() - before.get()) : "-");
+    }
+
+    /** Formats a change; rounding first avoids "-0.000". */
+    private static String change(double difference) {
+        return Text.format("%+.3f", Math.round(difference * 1000) / 1000.0);
     }
 
     @Override

@@ -64,4 +64,10 @@ class ClassComparisonTest {
     private static ClassAp added(String name, String metric, double ap) {
         return new ClassAp(name, metric, Optional.empty(), Optional.of(ap));
     }
+
+    @Test
+    void aTinyDropIsNotShownAsMinusZero() {
+        assertEquals("+0.000", cup(0.5, 0.4999).row().get(4));
+        assertEquals("-0.001", cup(0.5, 0.499).row().get(4));
+    }
 }
