@@ -47,6 +47,8 @@ import java.util.stream.Stream;
  */
 public final class ClassExtension {
 
+    private static final double LOW_AP = 0.1;
+
     private static final String FIRST = "first";
     private static final String TRAINING = "training";
 
@@ -125,7 +127,7 @@ public final class ClassExtension {
             before =
                     work.predict(detector, source.val(), "evaluate")
                             .evaluate(source.val(), source.config());
-            warnOfUnchecked(before);
+            warnOfWeakClasses(before);
             CompletedImages completed =
                     complete(
                             work,
@@ -190,17 +192,24 @@ public final class ClassExtension {
         return report;
     }
 
-    private void warnOfUnchecked(DetectionEvaluation before) {
-        ClassAp.of(before.metrics().get(0)).stream()
-                .filter(each -> each.after().isEmpty())
-                .forEach(
-                        each ->
-                                log.accept(
-                                        Text.format(
-                                                "warning: class %s has no objects in the validation"
-                                                        + " set of the run, so its AP is not"
-                                                        + " checked",
-                                                each.name())));
+    /** Warns of old classes whose AP is unknown, or too low for reliable predicted labels. */
+    private void warnOfWeakClasses(DetectionEvaluation before) {
+        for (ClassAp each : ClassAp.of(before.metrics().get(0))) {
+            if (each.after().isEmpty()) {
+                log.accept(
+                        Text.format(
+                                "warning: class %s has no objects in the validation set of the run,"
+                                        + " so its AP is not checked",
+                                each.name()));
+            } else if (each.after().get() < LOW_AP) {
+                log.accept(
+                        Text.format(
+                                "warning: class %s has AP %.3f, so its predicted labels are"
+                                        + " unreliable; train the run longer, or label the class in"
+                                        + " the new images, too",
+                                each.name(), each.after().get()));
+            }
+        }
     }
 
     /** Returns the labeled classes of which all objects are labeled. */

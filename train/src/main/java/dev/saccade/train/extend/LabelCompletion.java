@@ -16,7 +16,8 @@ import java.util.Set;
  *
  * <p>A detection that reaches the score threshold of its class is an object. A detection with at
  * least half of this score is an ignored region, unless it covers more than half of an object.
- * Detections with an IoU of at least 0.5 with a labeled object are dropped.
+ * Detections with an IoU of at least 0.5 with a labeled object, or with an added object of any
+ * class and a higher score, are dropped.
  *
  * @param classes classes of the completed labels
  * @param added classes whose detections are added
@@ -67,15 +68,15 @@ record LabelCompletion(List<String> classes, Set<String> added, ScoreThresholds 
             }
             if (detections.score(i) >= threshold) {
                 all.add(annotation(detections, i, classes.indexOf(name)));
+                objects = Boxes.concat(List.of(objects, detections.boxes().select(i)));
                 count++;
             } else {
                 uncertain.add(i);
             }
         }
-        Boxes everyObject = boxes(all.stream().filter(Completed::isObject).toList());
         int ignored = 0;
         for (int i : uncertain) {
-            if (!covers(detections.boxes(), i, everyObject)) {
+            if (!covers(detections.boxes(), i, objects)) {
                 String name = predicted.get(detections.label(i));
                 all.add(region(annotation(detections, i, classes.indexOf(name))));
                 ignored++;

@@ -81,6 +81,7 @@ record WeightSelection(
             throw SaccadeException.io(e, "%s: cannot be deleted: %s", scratch, e.getMessage());
         }
         Candidate selected = best.orElseThrow(() -> rejected(comparisons));
+        log.accept(Text.format("selected %.0f %% trained weights", 100 * selected.trainedWeight));
         if (selected.classes.newAp() < LOW_AP) {
             log.accept(
                     Text.format(

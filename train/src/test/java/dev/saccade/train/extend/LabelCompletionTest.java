@@ -61,6 +61,18 @@ class LabelCompletionTest {
     }
 
     @Test
+    void addsAnObjectOnce() {
+        Instances twice =
+                Instances.predicted(
+                        Boxes.of(20, 20, 30, 40, 20, 21, 30, 40, 20, 30, 30, 50),
+                        new int[] {0, 1, 1},
+                        new float[] {0.95f, 0.9f, 0.85f});
+        assertEquals(
+                List.of(0, 1),
+                complete(twice).annotations().stream().skip(1).map(Annotation::label).toList());
+    }
+
+    @Test
     void ignoredRegionsDoNotCoverObjects() {
         assertEquals(0, complete(detection(0, 0.3, 4, 0, 40, 40)).ignored());
         assertEquals(1, complete(detection(0, 0.3, 6, 0, 40, 40)).ignored());

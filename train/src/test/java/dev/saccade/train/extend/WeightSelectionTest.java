@@ -171,9 +171,10 @@ class WeightSelectionTest {
         assertEquals(
                 List.of("spoon", "spoon"),
                 best.classes().newClasses().stream().map(ClassAp::name).toList());
-        assertEquals(5, log.size(), log.toString());
+        assertEquals(6, log.size(), log.toString());
+        assertEquals("selected 100 % trained weights", log.get(4));
         assertTrue(
-                log.get(4).startsWith("warning: the AP of new classes is only 0.000"), log.get(4));
+                log.get(5).startsWith("warning: the AP of new classes is only 0.000"), log.get(5));
         ModelSpec spec = ModelSpec.fromMetadata(best.checkpoint().metadata(), "best");
         assertEquals(ALL, spec.classes());
     }
