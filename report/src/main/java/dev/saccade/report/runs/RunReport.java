@@ -22,7 +22,6 @@ import dev.saccade.report.YamlText;
 import dev.saccade.report.runs.RunMetrics.CheckpointMetrics;
 import dev.saccade.report.runs.RunMetrics.DataSummary;
 import dev.saccade.train.checkpoint.RunFolder;
-import dev.saccade.train.extend.ClassAp;
 import dev.saccade.train.extend.ExtensionReport;
 
 import java.io.IOException;
@@ -93,7 +92,9 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metr
                                 + " drop by at most %s, and AP of added classes on the new"
                                 + " validation set.",
                         extension.maxDrop()),
-                new TextTable(ClassAp.HEADS, extension.classes().rows()));
+                new TextTable(
+                        List.of("Class", "Metric", "Before", "After", "Change"),
+                        extension.classes().rows()));
     }
 
     private List<Fact> headline() {

@@ -18,8 +18,7 @@ import java.util.Optional;
 public record ClassAp(String name, String metric, Optional<Double> before, Optional<Double> after) {
 
     /** Headings of the table. */
-    public static final List<String> HEADS =
-            List.of("class", "metric", "before", "after", "change");
+    static final List<String> HEADS = List.of("class", "metric", "before", "after", "change");
 
     /** Returns the AP of each class after an extension. */
     static List<ClassAp> of(CocoMetrics metrics) {
