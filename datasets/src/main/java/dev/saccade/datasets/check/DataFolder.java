@@ -46,7 +46,7 @@ public final class DataFolder {
                             String.join(" and ", paths),
                             root.isAbsolute()
                                     ? ""
-                                    : ", or run the command in another folder: the path is relative"
+                                    : ", or start in another folder: the path is relative"
                                             + " to "
                                             + Path.of("").toAbsolutePath())
                     .withSettings("data");
