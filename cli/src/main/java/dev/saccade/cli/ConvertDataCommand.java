@@ -211,7 +211,7 @@ final class ConvertDataCommand extends BaseCommand {
 
     private static String describe(Split part, SourceLabels labels) {
         return Text.format(
-                "%s for %s", Count.of(labels.images(part).size(), "image"), part.ade20k());
+                "%s for %s", Count.of(labels.images(part).size(), "image"), part.longName());
     }
 
     /** Returns the labels without faulty images ({@code --skip-faulty}); throws on other errors. */

@@ -16,11 +16,11 @@ public enum Split {
     private static final String SUFFIX = "(_?set)?(\\d{4})?([_-](labels?|masks?|images?))?";
 
     private final Pattern name;
-    private final String ade20k;
+    private final String longName;
 
-    Split(String name, String ade20k) {
+    Split(String name, String longName) {
         this.name = Pattern.compile(name + SUFFIX);
-        this.ade20k = ade20k;
+        this.longName = longName;
     }
 
     /** Returns the name in lower case, as in {@code annotations_train.json}. */
@@ -28,9 +28,9 @@ public enum Split {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the folder name of this split in the layout of ADE20K. */
-    public String ade20k() {
-        return ade20k;
+    /** Returns the long name, such as "training"; it names folders in the layout of ADE20K. */
+    public String longName() {
+        return longName;
     }
 
     /** Returns the split with a name such as {@code valid} or {@code train2017}. */

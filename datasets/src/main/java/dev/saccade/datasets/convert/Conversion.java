@@ -175,7 +175,7 @@ public final class Conversion {
             int start = SourceLabels.commonFolder(images).length();
             for (LabeledImage image : images) {
                 String name =
-                        split.ade20k() + "/" + SourceFolder.stem(image.name().substring(start));
+                        split.longName() + "/" + SourceFolder.stem(image.name().substring(start));
                 addImage("images/" + name + suffix, image);
                 writeMap("annotations/" + name + ".png", maps.apply(image));
                 onImage.run();
