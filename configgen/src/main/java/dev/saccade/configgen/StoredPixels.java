@@ -71,6 +71,8 @@ public record StoredPixels(
                         bar.step();
                     });
         }
+        // Threads add faults in any order.
+        Collections.sort(faults);
         return Optional.of(samples.isEmpty() ? unreadable(faults) : of(samples, faults));
     }
 
@@ -161,11 +163,10 @@ public record StoredPixels(
         List<String> lines = new ArrayList<>();
         lines.add(
                 Text.format(
-                        "%s of %s, %s to %s in %s.",
+                        "%s of %s, %s in %s.",
                         Count.of(format.channels(), "channel"),
                         String.join(" and ", types),
-                        number(low),
-                        number(high),
+                        low <= high ? number(low) + " to " + number(high) : "only missing values",
                         Count.of(images, "image")));
         if (large > 0) {
             lines.add(
