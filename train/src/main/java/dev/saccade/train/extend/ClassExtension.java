@@ -9,6 +9,7 @@ import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.core.Count;
 import dev.saccade.core.Devices;
 import dev.saccade.core.OutputFolder;
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.TaskCancelledException;
 import dev.saccade.core.TaskMonitor;
@@ -47,7 +48,7 @@ import java.util.stream.Stream;
  */
 public final class ClassExtension {
 
-    private static final double LOW_AP = 0.1;
+    private static final double UNRELIABLE_AP = 0.1;
 
     private static final String FIRST = "first";
     private static final String TRAINING = "training";
@@ -197,13 +198,13 @@ public final class ClassExtension {
         for (ClassAp each : ClassAp.of(before.metrics().get(0))) {
             if (each.after().isEmpty()) {
                 log.accept(
-                        Text.format(
+                        Printable.format(
                                 "warning: class %s has no objects in the validation set of the run,"
                                         + " so its AP is not checked",
                                 each.name()));
-            } else if (each.after().get() < LOW_AP) {
+            } else if (each.after().get() < UNRELIABLE_AP) {
                 log.accept(
-                        Text.format(
+                        Printable.format(
                                 "warning: class %s has AP %.3f, so its predicted labels are"
                                         + " unreliable; train the run longer, or label the class in"
                                         + " the new images, too",
@@ -219,14 +220,14 @@ public final class ClassExtension {
 
     private void describe(ExtendedData all, NewData.Opened opened) {
         log.accept(
-                Text.format(
+                Printable.format(
                         "new classes: %s; old classes: %s",
                         String.join(", ", all.newClasses()), String.join(", ", all.oldClasses())));
         opened.notes().forEach(log);
         Set<String> both = Sets.intersection(opened.labeled(), Set.copyOf(all.oldClasses()));
         if (!both.isEmpty()) {
             log.accept(
-                    Text.format(
+                    Printable.format(
                             "old classes in the new labels: %s; %s",
                             String.join(", ", both),
                             settings.incomplete()

@@ -2,8 +2,8 @@ package dev.saccade.train.extend;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.Text;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.train.config.RunConfig;
@@ -66,14 +66,14 @@ public record NewData(Path root, CocoDataset.Config train, CocoDataset.Config va
                 classes.add(name);
                 if (!evaluated.contains(name)) {
                     notes.add(
-                            Text.format(
+                            Printable.format(
                                     "class %s has no objects in the new validation images, so its"
                                             + " AP is unknown",
                                     name));
                 }
             } else {
                 notes.add(
-                        Text.format(
+                        Printable.format(
                                 "class %s has no objects in the new training images; it was not"
                                         + " added",
                                 name));
