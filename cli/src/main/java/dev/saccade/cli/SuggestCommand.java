@@ -101,8 +101,9 @@ final class SuggestCommand extends BaseCommand {
                             score::thresholds,
                             segmenter -> ScoreThresholds.DEFAULT,
                             classifier -> ScoreThresholds.DEFAULT);
-            List<Path> candidateImages = found.withoutExtraFiles(model.spec().pixels()).images();
-            Candidates candidates = predict(model, candidateImages, thresholds);
+            ImageInputs inputs = found.withoutExtraFiles(model.spec().pixels());
+            inputs.notes().forEach(note -> printMessage("%s", note));
+            Candidates candidates = predict(model, inputs.images(), thresholds);
             List<Candidate> suggestions = DiverseSelection.select(candidates.images(), count);
             SuggestionWriter writer = new SuggestionWriter(model, suggestions, thresholds);
             writer.writePage(folder, run.name(), candidates.images().size());
